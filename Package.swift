@@ -160,8 +160,11 @@ let package = Package(
         .module("Sources/Clients/ReachabilityURLSession", retry),
         .module("Sources/Clients/ReachabilityRequests", ["ReachabilityHTTP"] + retry, asyncHTTPClient),
         // ReachabilityAlamofire exports Foundation's names from a module of their own, by scoped imports.
-        .module("Sources/Clients/AlamofireFoundationNames", ["ReachabilityRequests", "ReachabilityRetry"]),
-        .module("Sources/Clients/ReachabilityAlamofire", ["AlamofireFoundationNames", "ReachabilityRequests"] + retry),
+        .module("Sources/Clients/AlamofireFoundationNames", ["ReachabilityRequests"]),
+        .module(
+            "Sources/Clients/ReachabilityAlamofire",
+            ["AlamofireFoundationNames", "ReachabilityRequests", "NetworkReachability"] + retry
+        ),
         .module("Sources/Clients/ReachabilityOutbox", ["ReachabilityHTTP"] + retry, asyncHTTPClient + database),
         .module(
             "Sources/Clients/ReachabilityObservability",

@@ -73,7 +73,8 @@ import TrustForge
     @Test func `the progress line contains share, rate and remaining time`() {
         var line = ProgressLine()
         func text(_ completed: Int64, of total: Int64?, at seconds: Int, isWaiting: Bool = false) -> String {
-            var step = DownloadProgress(completed: completed, total: total)
+            var step = Progress(totalUnitCount: total ?? -1)
+            step.completedUnitCount = completed
             step.isWaitingForNetwork = isWaiting
             return line.text(step, at: .seconds(seconds))
         }

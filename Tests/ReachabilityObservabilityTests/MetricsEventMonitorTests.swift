@@ -48,15 +48,15 @@ struct MetricsEventMonitorTests {
     }
 
     @Test(arguments: [
-        (RequestError?.none, "accepted"), (.explicitlyCancelled, "cancelled"), (.invalidURL(url: "x"), "failed"),
+        (AFError?.none, "accepted"), (.explicitlyCancelled, "cancelled"), (.invalidURL(url: "x"), "failed"),
         (.responseValidationFailed(reason: .unacceptableStatusCode(code: 404)), "refused"),
-        (.responseSerializationFailed(reason: .inputDataTooLong(limit: 1)), "refused"),
+        (.responseSerializationFailed(reason: .inputDataNilOrZeroLength), "refused"),
         (.sessionTaskFailed(error: CancellationError()), "failed"),
     ])
-    func `a request counts where it belongs`(error: RequestError?, outcome: String) async {
+    func `a request counts where it belongs`(error: AFError?, outcome: String) async throws {
         let factory = SumFactory()
         let monitor = MetricsEventMonitor(factory: factory)
-        let request = OutgoingRequest(url: "http://secret.example/")
+        let request = try URLRequest(url: "http://secret.example/", method: .get)
         await monitor.handle(.began(1, request))
         var metrics = RequestMetrics()
         (metrics.duration, metrics.receivedBytes) = (.milliseconds(2), 5)

@@ -1,5 +1,4 @@
 import LinuxSupport
-import ReachabilityRetry
 import TestSupport
 import Testing
 
@@ -35,8 +34,8 @@ private final class Numbers: Authenticator {
         self.isEverOld = isEverOld
     }
 
-    func apply(_ credential: Token, to urlRequest: inout PlainRequest) {
-        urlRequest["Authorization"] = credential.field
+    func apply(_ credential: Token, to urlRequest: inout URLRequest) {
+        urlRequest.headers["Authorization"] = credential.field
     }
 
     func refresh(_ credential: Token, for session: Session, completion: @escaping Completion) {
@@ -59,13 +58,13 @@ private final class Numbers: Authenticator {
     }
 
     func didRequest(
-        _ request: PlainRequest,
-        with response: ResponseHead,
+        _ request: URLRequest,
+        with response: HTTPURLResponse,
         failDueToAuthenticationError: any Error
     ) -> Bool { response.statusCode == 401 }
 
-    func isRequest(_ request: PlainRequest, authenticatedWith credential: Token) -> Bool {
-        request["Authorization"] == credential.field
+    func isRequest(_ request: URLRequest, authenticatedWith credential: Token) -> Bool {
+        request.headers["Authorization"] == credential.field
     }
 }
 
@@ -82,7 +81,7 @@ struct AuthenticationTests {
         let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: Token())
         try await withServer(accepting(0)) { lab in
             let session = try lab.session(interceptor: interceptor)
-            #expect(try await session.request(lab.server.url()).validate().string() == "x")
+            #expect(try await session.request(lab.server.url()).validate().serializingString().value == "x")
             #expect(sent(lab) == ["Bearer 0"] && numbers.refreshes.withLock { $0 } == 0)
         }
     }
@@ -91,12 +90,15 @@ struct AuthenticationTests {
         let interceptor = AuthenticationInterceptor(authenticator: Numbers())
         try await withServer(accepting(0)) { lab in
             let session = try lab.session(interceptor: interceptor)
-            let error = await #expect(throws: RequestError.self) {
-                try await session.request(lab.server.url()).string()
+            let error = await #expect(throws: AFError.self) {
+                try await session.request(lab.server.url()).serializingString().value
             }
             #expect(error?.underlyingError as? AuthenticationError == .missingCredential && lab.server.seen.isEmpty)
             interceptor.credential = Token()
-            #expect(try await session.request(lab.server.url()).string() == "x" && interceptor.credential == Token())
+            #expect(
+                try await session.request(lab.server.url()).serializingString().value == "x"
+                    && interceptor.credential == Token()
+            )
         }
     }
 
@@ -107,7 +109,7 @@ struct AuthenticationTests {
         let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: token)
         try await withServer(accepting(1)) { lab in
             let session = try lab.session(interceptor: interceptor)
-            #expect(try await session.request(lab.server.url()).validate().string() == "x")
+            #expect(try await session.request(lab.server.url()).validate().serializingString().value == "x")
             #expect(sent(lab) == fields && interceptor.credential?.number == 1)
             #expect(numbers.refreshes.withLock { $0 } == 1)
         }
@@ -122,7 +124,7 @@ struct AuthenticationTests {
             let session = try lab.session(interceptor: interceptor)
             try await withThrowingTaskGroup { group in
                 for _ in 0..<100 {
-                    group.addTask { try await session.request(lab.server.url()).validate().string() }
+                    group.addTask { try await session.request(lab.server.url()).validate().serializingString().value }
                 }
                 for await _ in numbers.begins { break }
                 numbers.end()
@@ -139,8 +141,8 @@ struct AuthenticationTests {
         let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: token)
         try await withServer(accepting(1)) { lab in
             let session = try lab.session(interceptor: interceptor)
-            let error = await #expect(throws: RequestError.self) {
-                try await session.request(lab.server.url()).validate().string()
+            let error = await #expect(throws: AFError.self) {
+                try await session.request(lab.server.url()).validate().serializingString().value
             }
             #expect(deepest(error) is Numbers.Failure && lab.server.seen.count == (isOld ? 0 : 1))
             #expect(interceptor.credential == token)
@@ -158,9 +160,11 @@ struct AuthenticationTests {
         }) { lab in
             let session = try lab.session(interceptor: interceptor)
             // Without a check a status is an answer, of 401, too.
-            _ = await session.request(lab.server.url()).response(using: StringResponseSerializer())
+            _ = await session.request(lab.server.url()).serializingResponse(using: StringResponseSerializer()).response
             if status != 401 {
-                _ = await session.request(lab.server.url()).validate().response(using: StringResponseSerializer())
+                _ = await session.request(lab.server.url()).validate().serializingResponse(
+                    using: StringResponseSerializer()
+                ).response
             }
             #expect(numbers.refreshes.withLock { $0 } == 0)
         }
@@ -175,7 +179,7 @@ struct AuthenticationTests {
             return Reply("x", status: seen.fields["authorization"] == "Bearer 7" ? 200 : 401)
         }) { lab in
             let session = try lab.session(interceptor: interceptor)
-            #expect(try await session.request(lab.server.url()).validate().string() == "x")
+            #expect(try await session.request(lab.server.url()).validate().serializingString().value == "x")
             #expect(sent(lab) == ["Bearer 0", "Bearer 7"] && numbers.refreshes.withLock { $0 } == 0)
         }
     }
@@ -192,11 +196,11 @@ struct AuthenticationTests {
         try await withServer({ _ in Reply(status: 401) }) { lab in
             let session = try lab.session(interceptor: interceptor)
             let request = session.request(lab.server.url()).validate()
-            let error = await #expect(throws: RequestError.self) { try await request.string() }
+            let error = await #expect(throws: AFError.self) { try await request.serializingString().value }
             #expect(deepest(error) as? AuthenticationError == .excessiveRefresh)
             #expect(numbers.refreshes.withLock { $0 } == 2)
             world.run { try? await world.sleep(for: .seconds(10)) }
-            _ = try? await session.request(lab.server.url()).validate().string()
+            _ = try? await session.request(lab.server.url()).validate().serializingString().value
             #expect(numbers.refreshes.withLock { $0 } > 2)
         }
     }
@@ -211,7 +215,9 @@ struct AuthenticationTests {
         let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: token, refreshWindow: window)
         try await withServer(accepting(1)) { lab in
             let session = try lab.session(interceptor: interceptor)
-            let result = await session.request(lab.server.url()).validate().response(using: StringResponseSerializer())
+            let result = await session.request(lab.server.url()).validate().serializingResponse(
+                using: StringResponseSerializer()
+            ).response
             #expect((result.error == nil) == (window == nil))
             #expect(numbers.refreshes.withLock { $0 } == count)
         }
@@ -224,22 +230,22 @@ struct AuthenticationTests {
         try await withServer(accepting(1)) { lab in
             let session = try lab.session(interceptor: interceptor)
             let first = session.request(lab.server.url())
-            let task = Task { try await first.string() }
+            let task = Task { try await first.serializingString().value }
             for await _ in numbers.begins { break }
             first.cancel()
-            await #expect(throws: RequestError.self) { try await task.value }
+            await #expect(throws: AFError.self) { try await task.value }
             numbers.end()
             numbers.end()
             #expect(interceptor.credential?.number == 1)
-            #expect(try await session.request(lab.server.url()).validate().string() == "x")
+            #expect(try await session.request(lab.server.url()).validate().serializingString().value == "x")
             #expect(numbers.refreshes.withLock { $0 } == 1)
         }
     }
 
-    private func deepest(_ error: RequestError?) -> (any Error)? {
+    private func deepest(_ error: AFError?) -> (any Error)? {
         switch error?.underlyingError {
         case let below as RetryError: below.lastError
-        case let below as RequestError: deepest(below)
+        case let below as AFError: deepest(below)
         case let other: other ?? error
         }
     }

@@ -1,46 +1,48 @@
+import FoundationEssentials
 import LinuxSupport
-import ReachabilityRequests
 import Testing
+
+@testable import ReachabilityRequests
 
 /// The text of a command of curl(1), as a shell reads it.
 struct CURLTextTests {
     @Test(arguments: [
-        (OutgoingRequest(url: "https://h/a?b=c&d"), "curl 'https://h/a?b=c&d'"),
+        (URLRequest(text: "https://h/a?b=c&d"), "curl 'https://h/a?b=c&d'"),
         (
-            OutgoingRequest(url: "https://h/", method: .post, body: .bytes(Array("it's".utf8))),
+            URLRequest(text: "https://h/", method: .post, body: Data("it's".utf8)),
             #"curl -X POST -H Content-Type: --data-raw 'it'\''s' https://h/"#
         ),
         (
-            OutgoingRequest(url: "https://h/", method: .post, body: .bytes(Array("'\u{301};id".utf8))),
+            URLRequest(text: "https://h/", method: .post, body: Data("'\u{301};id".utf8)),
             "curl -X POST -H Content-Type: --data-raw ''\\''\u{301};id' https://h/"
         ),
-        (OutgoingRequest(url: "https://h/", method: .head), "curl -I https://h/"),
+        (URLRequest(text: "https://h/", method: .head), "curl -I https://h/"),
         (
-            OutgoingRequest(url: "https://h/", headers: ["Authorization": "Bearer x", "A": "b"]),
+            URLRequest(text: "https://h/", headers: ["Authorization": "Bearer x", "A": "b"]),
             "curl -H 'Authorization: ***' -H 'A: b' https://h/"
         ),
         (
-            OutgoingRequest(url: "https://h/", headers: ["X-Api-Key": "x", "Cookie": "y", "X-Auth-Token": "z"]),
+            URLRequest(text: "https://h/", headers: ["X-Api-Key": "x", "Cookie": "y", "X-Auth-Token": "z"]),
             "curl -H 'X-Api-Key: ***' -H 'Cookie: ***' -H 'X-Auth-Token: ***' https://h/"
         ),
-        (OutgoingRequest(url: "https://u:p@h/u:p@x"), "curl 'https://u:***@h/u:p@x'"),
-        (OutgoingRequest(url: "https://h/", headers: ["Empty": ""]), "curl -H 'Empty;' https://h/"),
-        (OutgoingRequest(url: "https://h/$(reboot)`x`\\\"!"), #"curl 'https://h/$(reboot)`x`\"!'"#),
+        (URLRequest(text: "https://u:p@h/u:p@x"), "curl 'https://u:***@h/u:p@x'"),
+        (URLRequest(text: "https://h/", headers: ["Empty": ""]), "curl -H 'Empty;' https://h/"),
+        (URLRequest(text: "https://h/$(reboot)`x`\\\"!"), #"curl 'https://h/$(reboot)`x`\"!'"#),
         (
-            OutgoingRequest(url: "https://h/", method: .put, body: .bytes([0xff])),
+            URLRequest(text: "https://h/", method: .put, body: Data([0xff])),
             "curl -X PUT -H Content-Type: --data-binary @body-of-1-bytes https://h/"
         ),
         (
-            OutgoingRequest(url: "https://h/", method: .put, body: .file("/a b")),
+            URLRequest(text: "https://h/", method: .put, stream: [.file("/a b", length: 9)]),
             "curl -X PUT -H Content-Type: --data-binary '@/a b' https://h/"
         ),
     ])
-    func `words are quoted and secrets masked`(request: OutgoingRequest, text: String) {
+    func `words are quoted and secrets masked`(request: URLRequest, text: String) {
         #expect(request.cURLDescription() == text)
     }
 
     @Test func `secrets are shown to who asks for them`() {
-        let request = OutgoingRequest(url: "https://u:p@h/", headers: ["Authorization": "x"])
+        let request = URLRequest(text: "https://u:p@h/", headers: ["Authorization": "x"])
         #expect(request.cURLDescription(showingSecrets: true) == "curl -H 'Authorization: x' https://u:p@h/")
     }
 }
@@ -48,18 +50,25 @@ struct CURLTextTests {
 /// What curl would read otherwise than it is meant.
 struct CURLPitfallTests {
     @Test(arguments: [
-        (OutgoingRequest(url: "https://[::1]/a{b}"), "curl -g 'https://[::1]/a{b}'"),
-        (OutgoingRequest(url: "-K/etc/passwd"), "curl --url -K/etc/passwd"),
+        (URLRequest(text: "https://[::1]/a{b}"), "curl -g 'https://[::1]/a{b}'"),
+        (URLRequest(text: "-K/etc/passwd"), "curl --url -K/etc/passwd"),
         (
-            OutgoingRequest(url: "https://h/", headers: [.contentType("a/b")], body: .bytes([0x61])),
+            URLRequest(text: "https://h/", headers: [.contentType("a/b")], body: Data([0x61])),
             "curl -X GET -H 'Content-Type: a/b' --data-raw a https://h/"
         ),
         (
-            OutgoingRequest(url: "https://h/", method: .head, body: .bytes([0x61])),
+            URLRequest(text: "https://h/", method: .head, body: Data([0x61])),
             "curl -X HEAD -H Content-Type: --data-raw a https://h/"
         ),
     ])
-    func `no part is taken for another`(request: OutgoingRequest, text: String) {
+    func `no part is taken for another`(request: URLRequest, text: String) {
         #expect(request.cURLDescription() == text)
+    }
+}
+
+extension URLRequest {
+    fileprivate init(text: String, method: HTTPMethod, stream: [BodyPiece]) {
+        self.init(text: text, method: method)
+        httpBodyStream = InputStream(pieces: stream)
     }
 }

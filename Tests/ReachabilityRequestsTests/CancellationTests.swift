@@ -9,7 +9,7 @@ struct CancellationTests {
     @Test func `cancel ends a request that waits for its answer`() async throws {
         try await withServer({ _ in .silence }) { lab in
             let request = try lab.session().request(lab.server.url())
-            async let response = request.response(using: DataResponseSerializer())
+            async let response = request.serializingResponse(using: DataResponseSerializer()).response
             for await _ in lab.server.arrivals { break }
             #expect(request.state == .resumed)
             request.cancel()
@@ -22,7 +22,10 @@ struct CancellationTests {
     @Test func `one that was cancelled before it was sent never is`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let request = try lab.session(startRequestsImmediately: false).request(lab.server.url()).cancel()
-            #expect(await request.response(using: DataResponseSerializer()).error?.isExplicitlyCancelledError == true)
+            #expect(
+                await request.serializingResponse(using: DataResponseSerializer()).response.error?
+                    .isExplicitlyCancelledError == true
+            )
             #expect(lab.server.seen.isEmpty)
         }
     }
@@ -30,9 +33,9 @@ struct CancellationTests {
     @Test func `cancel after the end changes nothing`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let request = try lab.session().request(lab.server.url())
-            _ = try await request.string()
+            _ = try await request.serializingString().value
             request.cancel()
-            #expect(try await request.string() == "x")
+            #expect(try await request.serializingString().value == "x")
             #expect(request.state == .finished)
         }
     }
@@ -40,7 +43,8 @@ struct CancellationTests {
     @Test func `the last who leaves cancels the work, and not the first`() async {
         let (began, start) = AsyncStream.makeStream(of: Void.self)
         let isCancelled = Locked(false)
-        let exchange = Exchange(cancelled: "cancelled") {
+        let exchange = Exchange(cancelled: "cancelled")
+        exchange.start {
             start.yield()
             while !Task.isCancelled { await Task.yield() }
             isCancelled.withLock { $0 = true }
@@ -61,12 +65,17 @@ struct CancellationTests {
 
     @Test func `one exchange serves all who wait for it`() async {
         let count = Locked(0)
-        let exchange = Exchange(cancelled: 0) {
-            count.withLock { $0 += 1 }
-            return 1
-        }
+        let exchange = Exchange(cancelled: 0)
         await withTaskGroup(of: Int.self) { group in
-            for _ in 0..<100 { group.addTask { await exchange.value() } }
+            for _ in 0..<100 {
+                group.addTask {
+                    exchange.start {
+                        count.withLock { $0 += 1 }
+                        return 1
+                    }
+                    return await exchange.value()
+                }
+            }
             for await value in group { #expect(value == 1) }
         }
         #expect(count.withLock { $0 } == 1)

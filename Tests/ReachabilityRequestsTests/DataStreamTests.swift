@@ -1,7 +1,6 @@
 import Dispatch
 import FoundationEssentials
 import LinuxSupport
-import ReachabilityRetry
 import Testing
 
 @testable import ReachabilityRequests
@@ -24,8 +23,8 @@ struct DataStreamTests {
             let completion = try #require(request.completion)
             #expect(completion.error == nil)
             #expect(completion.response?.statusCode == 200)
-            #expect(completion.metrics.receivedBytes == 4_000_000)
-            #expect(completion.metrics.attempts.count == 1)
+            #expect(completion.metrics?.receivedBytes == 4_000_000)
+            #expect(completion.metrics?.attempts.count == 1)
         }
     }
 
@@ -53,14 +52,14 @@ struct DataStreamTests {
         (cut.length, cut.closes) = (10, true)
         let replies = Replies([Reply(status: 503), cut, Reply("all of it")])
         try await withServer({ _ in replies.next() }) { lab in
-            let retrier = Retrier { _, _, completion in completion(.retry) }
+            let retrier = Retrier { _, _, _, completion in completion(.retry) }
             let request = try lab.session(interceptor: Interceptor(retriers: [retrier])).streamRequest(lab.server.url())
             var pieces: [Data] = []
             do {
                 for try await piece in request { pieces.append(piece) }
                 Issue.record("it ended well")
             } catch {
-                #expect((error as? RequestError)?.isSessionTaskError == true)
+                #expect((error as? AFError)?.isSessionTaskError == true)
             }
             #expect(pieces == [Data("begin".utf8)])
             #expect(lab.server.seen.count == 2)
@@ -71,7 +70,7 @@ struct DataStreamTests {
     @Test func `a refused answer has no pieces`() async throws {
         try await withServer({ _ in Reply("no", status: 404) }) { lab in
             let request = try lab.session().streamRequest(lab.server.url()).validate()
-            await #expect(throws: RequestError.self) { try await all(request) }
+            await #expect(throws: AFError.self) { try await all(request) }
             #expect(request.completion?.error?.responseCode == 404)
             let any = try lab.session().streamRequest(lab.server.url())
             #expect(try await all(any) == Data("no".utf8))
@@ -88,7 +87,7 @@ struct DataStreamTests {
                 for try await _ in cancelled { cancelled.cancel() }
                 Issue.record("it ended well")
             } catch {
-                #expect((error as? RequestError)?.isExplicitlyCancelledError == true)
+                #expect((error as? AFError)?.isExplicitlyCancelledError == true)
             }
             let left = session.streamRequest(lab.server.url())
             for try await _ in left { break }
@@ -97,7 +96,7 @@ struct DataStreamTests {
             let task = Task { try await all(deserted) }
             for await _ in lab.server.arrivals where lab.server.seen.count == 3 { break }
             task.cancel()
-            await #expect(throws: RequestError.self) { try await task.value }
+            await #expect(throws: AFError.self) { try await task.value }
             #expect(deserted.completion?.error?.isExplicitlyCancelledError == true)
         }
     }
@@ -105,7 +104,7 @@ struct DataStreamTests {
     @Test func `one that was cancelled before it was sent never is`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let request = try lab.session().streamRequest(lab.server.url()).cancel()
-            await #expect(throws: RequestError.self) { try await all(request) }
+            await #expect(throws: AFError.self) { try await all(request) }
             #expect(lab.server.seen.isEmpty)
         }
     }
@@ -114,7 +113,7 @@ struct DataStreamTests {
         try await withServer({ _ in Reply("x") }) { lab in
             let request = try lab.session().streamRequest(lab.server.url())
             var (first, second) = (request.makeAsyncIterator(), request.makeAsyncIterator())
-            await #expect(throws: RequestError.self) { try await second.next() }
+            await #expect(throws: AFError.self) { try await second.next() }
             #expect(try await first.next() == Data("x".utf8))
             #expect(try await first.next() == nil)
         }
@@ -123,7 +122,7 @@ struct DataStreamTests {
     @Test func `a handler is told each piece on its queue, then the end, once`() async throws {
         try await withServer({ _ in Self.long }) { lab in
             let queue = DispatchQueue(label: "handler")
-            let (count, ends) = (Locked(0), AsyncStream.makeStream(of: DataStreamCompletion.self))
+            let (count, ends) = (Locked(0), AsyncStream.makeStream(of: DataStreamRequest.Completion.self))
             let request = try lab.session().streamRequest(lab.server.url()).validate()
             request.responseStream(on: queue) { stream in
                 dispatchPrecondition(condition: .onQueue(queue))
@@ -144,7 +143,7 @@ struct DataStreamTests {
         var endless = Reply("begin")
         (endless.length, endless.stalls) = (1000, true)
         try await withServer({ [endless] _ in endless }) { lab in
-            let ends = AsyncStream.makeStream(of: DataStreamCompletion.self)
+            let ends = AsyncStream.makeStream(of: DataStreamRequest.Completion.self)
             try lab.session().streamRequest(lab.server.url()).responseStream { stream in
                 switch stream.event {
                 case .stream: stream.cancel()
@@ -191,10 +190,10 @@ struct DataStreamTests {
         try await withServer({ _ in Reply("x") }) { lab in
             let looped = try lab.session().streamRequest(lab.server.url())
             var iterator = looped.makeAsyncIterator()
-            #expect(await joined(handled(looped)) == "\(RequestError.streamTaken)")
-            var ends: [RequestError?] = []
+            #expect(await joined(handled(looped)) == "\(AFError.sessionTaskFailed(error: StreamTaken()))")
+            var ends: [AFError?] = []
             for await stream in looped.streamTask().streamingData() { ends.append(stream.completion?.error) }
-            guard ends.count == 1, case .streamTaken? = ends[0] else {
+            guard ends.count == 1, ends[0]?.underlyingError is StreamTaken else {
                 Issue.record("\(ends)")
                 return
             }
@@ -202,7 +201,7 @@ struct DataStreamTests {
             #expect(try await iterator.next() == nil)
             let handled = try lab.session().streamRequest(lab.server.url())
             let events = self.handled(handled)
-            await #expect(throws: RequestError.self) { try await all(handled) }
+            await #expect(throws: AFError.self) { try await all(handled) }
             #expect(await joined(events) == "xend")
         }
     }

@@ -2,7 +2,6 @@ import Dispatch
 import FoundationEssentials
 import LinuxSupport
 import NetworkLab
-import ReachabilityRetry
 import TestSupport
 import Testing
 
@@ -24,8 +23,8 @@ struct DefaultSessionTests {
         )
         return Session(
             settings: RetrySettings(policy: policy, options: RequestRetryOptions(coordinator: coordinator)),
-            interceptor: interceptor,
-            startRequestsImmediately: startRequestsImmediately
+            startRequestsImmediately: startRequestsImmediately,
+            interceptor: interceptor
         )
     }
 
@@ -37,13 +36,15 @@ struct DefaultSessionTests {
     @Test(arguments: [HTTPMethod.get, .post]) func `a refused connection is reported at once, by its name`(
         method: HTTPMethod
     ) async throws {
-        let response = try await session().request(refusing.url(), method: method).response(
+        let response = try await session().request(refusing.url(), method: method).serializingResponse(
             using: DataResponseSerializer()
-        )
+        ).response
         let error = try #require(response.error)
         #expect(error.isSessionTaskError && error.connectionFailure == .refused && error.attempts.count == 1)
         #expect(error.description.contains("Connection refused"), "\(error)")
-        let other = try await session(.standard).request(refusing.url()).response(using: DataResponseSerializer())
+        let other = try await session(.standard).request(refusing.url()).serializingResponse(
+            using: DataResponseSerializer()
+        ).response
         #expect(other.error?.attempts.count == 3 && other.error?.connectionFailure == .refused)
     }
 
@@ -51,7 +52,8 @@ struct DefaultSessionTests {
         // The tests run without a network, so the name service fails at once.
         let url = "http://nowhere.invalid/"
         for (policy, attempts) in [(RetryPolicy.singleAttempt, 1), (.standard, 3)] {
-            let error = try await session(policy).request(url).response(using: DataResponseSerializer()).error
+            let error = try await session(policy).request(url).serializingResponse(using: DataResponseSerializer())
+                .response.error
             #expect(error?.connectionFailure == .nameNotResolved && error?.attempts.count == attempts)
             #expect(error.map { "\($0)".contains("cannot be looked up") } == true, "\(String(describing: error))")
         }
@@ -66,7 +68,8 @@ struct DefaultSessionTests {
         defer { server.stop() }
         let url = server.url().replacing("http://", with: "https://")
         for policy in [RetryPolicy.singleAttempt, .standard] {
-            let error = try await session(policy).request(url).response(using: DataResponseSerializer()).error
+            let error = try await session(policy).request(url).serializingResponse(using: DataResponseSerializer())
+                .response.error
             #expect(error?.isSessionTaskError == true && error?.attempts.count == 1)
             #expect(error.map { "\($0)".contains("handshake") } == true, "\(String(describing: error))")
         }
@@ -74,9 +77,9 @@ struct DefaultSessionTests {
 
     @Test func `a status is no failure, and is not retried`() async throws {
         try await withServer({ _ in Reply("x", status: 503) }) { lab in
-            #expect(try await session().request(lab.server.url()).string() == "x")
+            #expect(try await session().request(lab.server.url()).serializingString().value == "x")
             let error = try await session().request(lab.server.url()).validate()
-                .response(using: DataResponseSerializer()).error
+                .serializingResponse(using: DataResponseSerializer()).response.error
             #expect(error?.responseCode == 503 && lab.server.seen.count == 2)
         }
     }
@@ -113,7 +116,7 @@ struct DefaultSessionTests {
             #expect(await value.value == "x")
             // To wait for it sends it, too.
             let other = try session(startRequestsImmediately: false).request(lab.server.url())
-            #expect(try await other.string() == "x")
+            #expect(try await other.serializingString().value == "x")
         }
     }
 
@@ -147,7 +150,7 @@ struct DefaultSessionTests {
             gate.wait()
             return Reply("x", status: 404)
         }) { lab in
-            let (errors, sink) = AsyncStream.makeStream(of: RequestError?.self)
+            let (errors, sink) = AsyncStream.makeStream(of: AFError?.self)
             let request = try session().request(lab.server.url())
             request.responseString { sink.yield($0.error) }
             for await _ in lab.server.arrivals { break }
@@ -163,15 +166,15 @@ struct DefaultSessionTests {
     @Test func `a check that is added after the answer is asked`() async throws {
         try await withServer({ _ in Reply("x", status: 404) }) { lab in
             let request = try session().request(lab.server.url())
-            #expect(try await request.string() == "x")
-            let error = await #expect(throws: RequestError.self) { try await request.validate().string() }
+            #expect(try await request.serializingString().value == "x")
+            let error = await #expect(throws: AFError.self) { try await request.validate().serializingString().value }
             #expect(error?.responseCode == 404 && lab.server.seen.count == 1)
         }
     }
 
-    @Test func `retriers get a RequestError, whatever failed`() async throws {
+    @Test func `retriers get a AFError, whatever failed`() async throws {
         let errors = Locked<[any Error]>([])
-        let retrier = Retrier { request, error, completion in
+        let retrier = Retrier { request, _, error, completion in
             errors.withLock { $0.append(error) }
             completion(request.retryCount == 0 ? .retry : .doNotRetry)
         }
@@ -182,10 +185,10 @@ struct DefaultSessionTests {
             for policy in [RetryPolicy.singleAttempt, try RetryPolicy(attempts: 1)] {
                 let session = try session(policy, interceptor: interceptor)
                 errors.withLock { $0 = [] }
-                _ = try? await session.request(refusing.url()).data()
-                _ = try? await session.request(lab.server.url("/cut")).data()
-                _ = try? await session.request(lab.server.url("/500")).validate().data()
-                let found = errors.withLock { $0 }.map { $0 as? RequestError }
+                _ = try? await session.request(refusing.url()).serializingData().value
+                _ = try? await session.request(lab.server.url("/cut")).serializingData().value
+                _ = try? await session.request(lab.server.url("/500")).validate().serializingData().value
+                let found = errors.withLock { $0 }.map { $0 as? AFError }
                 #expect(found.count == 6 && found.allSatisfy { $0 != nil })
                 #expect(found.first??.connectionFailure == .refused)
                 #expect(found[2]?.failureStage == .mayHaveBeenProcessed)
@@ -196,12 +199,12 @@ struct DefaultSessionTests {
 
     @Test func `User-Agent and Accept-Language are sent, unless the session has its own`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
-            _ = try await session().request(lab.server.url()).string()
+            _ = try await session().request(lab.server.url()).serializingString().value
             let fields = try #require(lab.server.seen.last?.fields)
             #expect(fields["user-agent"] == HTTPHeader.defaultUserAgent.value)
             #expect(fields["user-agent"]?.contains("(Linux ") == true)
             #expect(fields["accept-language"] == HTTPHeader.defaultAcceptLanguage.value)
-            _ = try await session().request(lab.server.url(), headers: [.userAgent("own")]).string()
+            _ = try await session().request(lab.server.url(), headers: [.userAgent("own")]).serializingString().value
             #expect(lab.server.seen.last?.fields["user-agent"] == "own")
         }
     }
@@ -222,11 +225,11 @@ struct DefaultSessionTests {
 
     @Test func `errors have a localized description`() throws {
         let errors: [any LocalizedError] = [
-            RequestError.explicitlyCancelled, AuthenticationError.missingCredential, MissingSession(),
+            AFError.explicitlyCancelled, AuthenticationError.missingCredential, StreamTaken(),
             StatusFailure(status: 503), InvalidRequest.method("x"), RetryPolicyError.neverEnds,
         ]
         for error in errors { #expect(error.errorDescription == "\(error)" && error.errorDescription != "") }
-        #expect(RequestError.explicitlyCancelled.localizedDescription == "the request was cancelled")
+        #expect(AFError.explicitlyCancelled.localizedDescription == "the request was cancelled")
     }
 
     @Test func `print and debugPrint show what Alamofire's do`() async throws {
@@ -235,15 +238,15 @@ struct DefaultSessionTests {
         }) { lab in
             let url = lab.server.url("/a?b=c")
             let request = try session(startRequestsImmediately: false).request(
-                OutgoingRequest(
-                    url: url,
+                URLRequest(
+                    text: url,
                     method: .post,
                     headers: [.authorization("hidden"), .contentType("text/plain")],
-                    body: .bytes(Array("one\ntwo".utf8))
+                    body: Data("one\ntwo".utf8)
                 )
             )
             #expect("\(request)" == "POST \(url)")
-            let response = await request.validate().response(using: StringResponseSerializer())
+            let response = await request.validate().serializingResponse(using: StringResponseSerializer()).response
             #expect("\(request)" == "POST \(url) (200)")
             #expect(String(reflecting: request).hasPrefix("curl -X POST "))
             #expect("\(response)" == "\(response.result)" && "\(response)".hasPrefix("success("))
@@ -270,10 +273,12 @@ struct DefaultSessionTests {
             #expect(text.contains("    [Body]:\n        {\n        }\\u{1b}\n[Network Duration]: "))
             #expect(text.contains("\n[Serialization Duration]: ") && !text.contains("hidden"))
             #expect(text.contains("\n[Result]: success("))
-            let failed = await request.response(using: DecodableResponseSerializer<Int>())
+            let failed = await request.serializingResponse(using: DecodableResponseSerializer<Int>()).response
             #expect("\(failed)".hasPrefix("failure("))
         }
-        let unanswered = try await session().request(refusing.url()).response(using: StringResponseSerializer())
+        let unanswered = try await session().request(refusing.url()).serializingResponse(
+            using: StringResponseSerializer()
+        ).response
         #expect(String(reflecting: unanswered).contains("\n[Response]: None\n"))
     }
 }

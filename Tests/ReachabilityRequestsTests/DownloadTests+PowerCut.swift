@@ -26,7 +26,8 @@ extension DownloadTests {
                 var known = ResumeData(url: lab.server.url(), validator: #""v1""#, total: Int64(content.count))
                 known.boot = isOther ? "another" : ResumeData.currentBoot
                 try JSONEncoder().encode(known).write(to: URL(filePath: "\(path).part.json"))
-                let response = try await lab.session().download(lab.server.url(), to: path).response()
+                let response = try await lab.session().download(lab.server.url(), to: path)
+                    .serializingDownloadedFileURL().response
                 #expect(response.error == nil)
                 #expect(bytes(path) == content)
                 let place = synced + (isOther ? 0 : last.count)
@@ -44,7 +45,8 @@ extension DownloadTests {
                 return reply
             }) { lab in
                 let session = try lab.session()
-                _ = await session.download(lab.server.url(), to: "\(folder)/file").response()
+                _ = await session.download(lab.server.url(), to: "\(folder)/file").serializingDownloadedFileURL()
+                    .response
                 let note = try #require(FileManager.default.contents(atPath: "\(folder)/file.part.json"))
                 let known = try JSONDecoder().decode(ResumeData.self, from: note)
                 #expect(known.boot == ResumeData.currentBoot && known.boot?.isEmpty == false)

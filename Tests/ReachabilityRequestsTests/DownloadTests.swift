@@ -64,11 +64,12 @@ struct DownloadTests {
         try await withFolder { folder in
             try await withServer({ Self.serve(Self.content, $0) }) { lab in
                 let download = try lab.session().download(lab.server.url(), to: "\(folder)/file").validate()
-                let progress = download.progress
-                #expect(try await download.file() == "\(folder)/file")
-                var last: DownloadProgress?
+                let progress = download.downloadProgress()
+                #expect(try await download.serializingDownloadedFileURL().value.path == "\(folder)/file")
+                var last: Progress?
                 for await step in progress { last = step }
-                #expect(last == DownloadProgress(completed: 60, total: 60))
+                #expect(last?.completedUnitCount == 60 && last?.totalUnitCount == 60 && last?.isFinished == true)
+                #expect(download.downloadProgress == last && last?.fractionCompleted == 1)
                 #expect(bytes("\(folder)/file") == Self.content)
                 #expect(try names(in: folder) == ["file"])
                 #expect(lab.server.seen.first?.fields["accept-encoding"] == "identity")
@@ -91,7 +92,8 @@ struct DownloadTests {
                 for cut in 0...Self.content.count {
                     count.withLock { $0 = 0 }
                     place.withLock { $0 = cut }
-                    let response = try await lab.session().download(lab.server.url(), to: "\(folder)/\(cut)").response()
+                    let response = try await lab.session().download(lab.server.url(), to: "\(folder)/\(cut)")
+                        .serializingDownloadedFileURL().response
                     #expect(response.error == nil)
                     #expect(bytes("\(folder)/\(cut)") == Self.content)
                 }
@@ -104,11 +106,12 @@ struct DownloadTests {
         let content = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         try await withFolder { folder in
             try await withServer({ Self.cut(Self.serve(content, $0), at: 400_000) }) { lab in
-                let response = try await lab.session().download(lab.server.url(), to: "\(folder)/file").response()
+                let response = try await lab.session().download(lab.server.url(), to: "\(folder)/file")
+                    .serializingDownloadedFileURL().response
                 #expect(response.error == nil)
                 #expect(bytes("\(folder)/file") == content)
                 // A piece that is shorter than 64 KiB may come again.
-                let twice = response.metrics.receivedBytes - 2_000_000
+                let twice = try #require(response.metrics).receivedBytes - 2_000_000
                 #expect(twice < 65536 * Int64(lab.server.seen.count))
                 #expect(lab.server.seen.last?.fields["range"] != nil)
             }
@@ -125,7 +128,7 @@ struct DownloadTests {
                     #expect(FileManager.default.contents(atPath: path).map { [UInt8]($0) } == Self.content)
                     throw Refusal()
                 }
-                let error = await download.response().error
+                let error = await download.serializingDownloadedFileURL().response.error
                 #expect(error?.underlyingError is Refusal)
                 #expect(error?.isResponseValidationError == true)
                 #expect(bytes("\(folder)/file") == [1])
@@ -140,9 +143,9 @@ struct DownloadTests {
                 let path = "\(folder)/file"
                 try leavePart(Array(Self.content.prefix(20)), at: path, of: lab.server.url())
                 let download = try lab.session().download(lab.server.url(), to: path)
-                let progress = download.progress
-                try await download.file()
-                var last: DownloadProgress?
+                let progress = download.downloadProgress()
+                _ = try await download.serializingDownloadedFileURL().value
+                var last: Progress?
                 for await step in progress { last = step }
                 #expect(last?.restarts == 1)
                 #expect(last?.restartReason == "the server sends all of it: it has changed, or no parts of it are sent")
@@ -157,10 +160,11 @@ struct DownloadTests {
                 for count in [1, 30, 59, 60] {
                     let path = "\(folder)/\(count)"
                     try leavePart(Array(Self.content.prefix(count)), at: path, of: lab.server.url())
-                    let response = try await lab.session().download(lab.server.url(), to: path).validate().response()
+                    let response = try await lab.session().download(lab.server.url(), to: path).validate()
+                        .serializingDownloadedFileURL().response
                     #expect(response.error == nil)
                     #expect(bytes(path) == Self.content)
-                    #expect(response.metrics.receivedBytes == 60 - Int64(count))
+                    #expect(response.metrics?.receivedBytes == 60 - Int64(count))
                     #expect(lab.server.seen.last?.fields["range"] == "bytes=\(count)-")
                     #expect(lab.server.seen.last?.fields["if-range"] == #""v1""#)
                 }
@@ -188,7 +192,8 @@ struct DownloadTests {
                 let url = lab.server.url(kind == "another URL" ? "/other" : "/")
                 try leavePart(Array(repeating: 0, count: 10), at: path, of: url)
                 if kind == "damaged note" { try Data("{".utf8).write(to: URL(filePath: "\(path).part.json")) }
-                let response = try await lab.session().download(lab.server.url(), to: path).response()
+                let response = try await lab.session().download(lab.server.url(), to: path)
+                    .serializingDownloadedFileURL().response
                 #expect(response.error == nil)
                 #expect(bytes(path) == Self.content)
                 #expect(try names(in: folder) == ["file"])
@@ -200,7 +205,8 @@ struct DownloadTests {
         try await withFolder { folder in
             try await withServer({ _ in Reply("<html>", status: 404) }) { lab in
                 try leavePart(Array(Self.content.prefix(10)), at: "\(folder)/file", of: lab.server.url())
-                let response = try await lab.session().download(lab.server.url(), to: "\(folder)/file").response()
+                let response = try await lab.session().download(lab.server.url(), to: "\(folder)/file")
+                    .serializingDownloadedFileURL().response
                 #expect(response.error?.responseCode == 404 && response.response?.statusCode == 404)
                 #expect(try names(in: folder) == ["file.part", "file.part.json"])
                 #expect(bytes("\(folder)/file.part") == Array(Self.content.prefix(10)))
@@ -215,9 +221,13 @@ struct DownloadTests {
                 Self.serve(Self.content, tag: nil, .get), Self.cut(Self.serve(Self.content, tag: nil, .get), at: 10),
             ])
             try await withServer({ _ in replies.next() }) { lab in
-                #expect(try await lab.session().download(lab.server.url(), to: "\(folder)/a").file() == "\(folder)/a")
+                #expect(
+                    try await lab.session().download(lab.server.url(), to: "\(folder)/a").serializingDownloadedFileURL()
+                        .value.path == "\(folder)/a"
+                )
                 #expect(bytes("\(folder)/a") == Self.content)
-                let failed = try await lab.session().download(lab.server.url(), to: "\(folder)/b").response()
+                let failed = try await lab.session().download(lab.server.url(), to: "\(folder)/b")
+                    .serializingDownloadedFileURL().response
                 #expect(failed.error?.isSessionTaskError == true)
                 #expect(lab.server.seen.allSatisfy { $0.fields["range"] == nil })
                 #expect(try names(in: folder) == ["a"])
@@ -236,7 +246,8 @@ struct DownloadTests {
                 return reply
             }) { lab in
                 let session = try lab.session(deadline: .seconds(10))
-                let response = await session.download(lab.server.url(), to: "\(folder)/file").response()
+                let response = await session.download(lab.server.url(), to: "\(folder)/file")
+                    .serializingDownloadedFileURL().response
                 #expect(response.error == nil)
                 #expect(bytes("\(folder)/file") == content)
                 #expect(lab.server.seen.map { $0.fields["range"] } == [nil, "bytes=100000-"])
@@ -250,7 +261,8 @@ struct DownloadTests {
             try await withServer({ Self.cut(Self.serve(content, $0), at: 100_000) }) { files in
                 let place = files.server.url("/file")
                 try await withServer({ _ in Reply("", status: 302, fields: ["Location": place]) }) { lab in
-                    let response = try await lab.session().download(lab.server.url(), to: "\(folder)/file").response()
+                    let response = try await lab.session().download(lab.server.url(), to: "\(folder)/file")
+                        .serializingDownloadedFileURL().response
                     #expect(response.error == nil)
                     #expect(bytes("\(folder)/file") == content)
                     #expect(files.server.seen.last?.fields["range"] != nil)
@@ -264,13 +276,15 @@ struct DownloadTests {
             try await withServer({ Self.serve(Self.content, $0) }) { lab in
                 let path = "\(folder)/file"
                 try Data("old".utf8).write(to: URL(filePath: path))
-                let refused = try await lab.session().download(lab.server.url(), to: path).response()
-                guard case .fileExists? = refused.error else {
+                let refused = try await lab.session().download(lab.server.url(), to: path)
+                    .serializingDownloadedFileURL().response
+                guard case .downloadedFileMoveFailed(DownloadFailure.fileExists, _, _)? = refused.error else {
                     Issue.record("\(String(describing: refused.error))")
                     return
                 }
                 #expect(lab.server.seen.isEmpty && bytes(path) == Array("old".utf8))
-                _ = try await lab.session().download(lab.server.url(), to: path, replacing: true).file()
+                _ = try await lab.session().download(lab.server.url(), to: path, replacing: true)
+                    .serializingDownloadedFileURL().value
                 #expect(bytes(path) == Self.content)
             }
         }
@@ -282,7 +296,7 @@ struct DownloadTests {
             try await withServer({ Self.serve(Self.content, $0) }) { lab in
                 let path = name.isEmpty ? folder : "\(folder)\(name)"
                 let download = try lab.session().download(lab.server.url(), to: path, replacing: true)
-                #expect(await download.response().error != nil)
+                #expect(await download.serializingDownloadedFileURL().response.error != nil)
                 #expect(try names(in: folder).isEmpty && lab.server.seen.isEmpty)
             }
         }
@@ -295,7 +309,8 @@ struct DownloadTests {
                 try? Data("new".utf8).write(to: URL(filePath: path))
                 return Self.serve(Self.content, request)
             }) { lab in
-                let response = try await lab.session().download(lab.server.url(), to: path).response()
+                let response = try await lab.session().download(lab.server.url(), to: path)
+                    .serializingDownloadedFileURL().response
                 #expect(response.error?.isDownloadedFileMoveError == true)
                 #expect(bytes(path) == Array("new".utf8) && bytes("\(path).part") == Self.content)
             }
@@ -306,7 +321,8 @@ struct DownloadTests {
         try await withFolder { folder in
             try await withServer({ Self.serve(Self.content, $0) }) { lab in
                 try Data().write(to: URL(filePath: "\(folder)/other"))
-                _ = try await lab.session().download(lab.server.url(), to: "\(folder)/file").file()
+                _ = try await lab.session().download(lab.server.url(), to: "\(folder)/file")
+                    .serializingDownloadedFileURL().value
                 let modes = try ["file", "other"].map {
                     try FileManager.default.attributesOfItem(atPath: "\(folder)/\($0)")[.posixPermissions] as? Int
                 }
@@ -321,17 +337,19 @@ struct DownloadTests {
             try await withServer({ isSilent.withLock { $0 } ? .silence : Self.serve(Self.content, $0) }) { lab in
                 let session = try lab.session()
                 let first = session.download(lab.server.url(), to: "\(folder)/file")
-                async let response = first.response()
+                async let response = first.serializingDownloadedFileURL().response
                 for await _ in lab.server.arrivals { break }
-                let second = await session.download(lab.server.url(), to: "\(folder)/file").response()
-                guard case .downloadBusy? = second.error else {
+                let second = await session.download(lab.server.url(), to: "\(folder)/file")
+                    .serializingDownloadedFileURL().response
+                guard case .sessionTaskFailed(DownloadFailure.busy)? = second.error else {
                     Issue.record("\(String(describing: second.error))")
                     return
                 }
                 first.cancel()
                 #expect(await response.error?.isExplicitlyCancelledError == true)
                 isSilent.withLock { $0 = false }
-                _ = try await session.download(lab.server.url(), to: "\(folder)/file").file()
+                _ = try await session.download(lab.server.url(), to: "\(folder)/file").serializingDownloadedFileURL()
+                    .value
                 #expect(bytes("\(folder)/file") == Self.content)
             }
         }
@@ -342,7 +360,7 @@ struct DownloadTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let first = try PartialDownload("\(folder)/file", url: "http://h/", isResuming: true) { _ in }
-        #expect(throws: RequestError.self) {
+        #expect(throws: AFError.self) {
             try PartialDownload("\(folder)/file", url: "http://h/", isResuming: true) { _ in }
         }
         first.leave()
@@ -357,11 +375,12 @@ struct DownloadTests {
                 let session = try lab.session()
                 for round in 0..<20 {
                     let first = session.download(lab.server.url("/silent"), to: "\(folder)/\(round)")
-                    async let response = first.response()
+                    async let response = first.serializingDownloadedFileURL().response
                     for await _ in lab.server.arrivals { break }
                     first.cancel()
                     #expect(await response.error?.isExplicitlyCancelledError == true)
-                    let second = await session.download(lab.server.url(), to: "\(folder)/\(round)").response()
+                    let second = await session.download(lab.server.url(), to: "\(folder)/\(round)")
+                        .serializingDownloadedFileURL().response
                     #expect(second.error == nil && bytes("\(folder)/\(round)") == Self.content)
                     for await _ in lab.server.arrivals { break }
                 }
@@ -384,7 +403,7 @@ struct DownloadTests {
                 let headers = accept.map { HTTPHeaders([.accept($0)]) } ?? HTTPHeaders()
                 let request = try lab.session().download(server.url(), to: "\(folder)/file", headers: headers)
                     .validate()
-                let response = await request.response()
+                let response = await request.serializingDownloadedFileURL().response
                 #expect(response.error == nil && response.response?.statusCode == status)
                 #expect(bytes("\(folder)/file") == [])
             }
@@ -406,7 +425,7 @@ struct DownloadTests {
                 for await _ in looked { break }
                 download.validate(statusCode: [418])
                 add.yield()
-                #expect(await download.response().error?.responseCode == 200)
+                #expect(await download.serializingDownloadedFileURL().response.error?.responseCode == 200)
                 #expect(try names(in: folder).isEmpty)
             }
         }
@@ -423,8 +442,9 @@ struct DownloadTests {
                     withDestinationPath: "\(folder)/victim"
                 )
                 for path in ["\(folder)/file", "\(folder)/none/file"] {
-                    let response = try await lab.session().download(lab.server.url(), to: path).response()
-                    guard case .downloadedFileWriteFailed? = response.error else {
+                    let response = try await lab.session().download(lab.server.url(), to: path)
+                        .serializingDownloadedFileURL().response
+                    guard case .sessionTaskFailed(DownloadFailure.notWritten)? = response.error else {
                         Issue.record("\(String(describing: response.error))")
                         return
                     }
@@ -437,8 +457,9 @@ struct DownloadTests {
     @Test func `a part that nobody asked for is an error`() async throws {
         try await withFolder { folder in
             try await withServer({ _ in Reply("x", status: 206, fields: ["Content-Range": "bytes 0-0/9"]) }) { lab in
-                let response = try await lab.session().download(lab.server.url(), to: "\(folder)/file").response()
-                guard case .downloadInterrupted? = response.error else {
+                let response = try await lab.session().download(lab.server.url(), to: "\(folder)/file")
+                    .serializingDownloadedFileURL().response
+                guard case .sessionTaskFailed(DownloadFailure.unexpectedPart)? = response.error else {
                     Issue.record("\(String(describing: response.error))")
                     return
                 }

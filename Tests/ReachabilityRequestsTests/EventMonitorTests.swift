@@ -1,5 +1,4 @@
 import LinuxSupport
-import ReachabilityRetry
 import Testing
 
 @testable import ReachabilityRequests
@@ -26,7 +25,7 @@ struct EventMonitorTests {
         let (events, sink) = AsyncStream.makeStream(of: RequestEvent.self)
         try await withServer({ _ in replies.next() }) { lab in
             let session = try lab.session(monitors: [Recorder(sink: sink)])
-            _ = try await session.request(lab.server.url()).string()
+            _ = try await session.request(lab.server.url()).serializingString().value
             var names: [String] = []
             for await event in events {
                 switch event {
@@ -47,7 +46,7 @@ struct EventMonitorTests {
         let (gate, key) = AsyncStream.makeStream(of: Void.self)
         let (events, sink) = AsyncStream.makeStream(of: RequestEvent.self)
         let monitors = MonitorList([Stuck(gate: gate, sink: sink)])
-        let request = OutgoingRequest(url: "http://h/")
+        let request = URLRequest(text: "http://h/")
         for number in 1...3000 { monitors.tell(.began(UInt64(number), request)) }
         key.finish()
         // It may begin late, so that what it missed is told in several parts.

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import LinuxSupport
-import ReachabilityRetry
 import Testing
 
 @testable import ReachabilityRequests
@@ -11,47 +10,52 @@ struct InterceptorTests {
         struct Own: Error {}
         try await withServer({ _ in Reply(status: 401) }) { lab in
             let retriers = [
-                Retrier { request, _, completion in
+                Retrier { request, _, _, completion in
                     completion(request.retryCount == 0 ? .retry : .doNotRetryWithError(Own()))
                 }
             ]
-            let adapter = Adapter { request, completion in
+            let adapter = Adapter { request, _, completion in
                 var request = request
-                request["Number"] = "1"
+                request.headers["Number"] = "1"
+                request.httpBody = Data("own".utf8)
+                request.method = .post
                 completion(.success(request))
             }
             let session = try lab.session(interceptor: Interceptor(adapters: [adapter], retriers: retriers))
             let request = session.request(lab.server.url()).validate()
             #expect(request.retryCount == 0)
-            let response = await request.response(using: DataResponseSerializer())
+            let response = await request.serializingResponse(using: DataResponseSerializer()).response
             guard case .requestRetryFailed(let own, let original)? = response.error else {
                 Issue.record("\(String(describing: response.error))")
                 return
             }
-            #expect(own is Own && (original as? RequestError)?.responseCode == 401)
+            #expect(own is Own && original.asAFError?.responseCode == 401)
             #expect(response.error?.isRequestRetryError == true && response.error?.underlyingError is Own)
             #expect(request.retryCount == 1 && lab.server.seen.count == 2)
-            #expect(response.metrics.sentRequest?["Number"] == "1" && response.request.headers["Number"] == nil)
+            #expect(response.request?.headers["Number"] == "1" && request.firstRequest?.headers["Number"] == nil)
+            #expect(request.requests.count == 3 && request.performedRequests.count == 2)
+            #expect(lab.server.seen.map(\.body) == Array(repeating: Array("own".utf8), count: 2))
+            #expect(lab.server.seen.allSatisfy { $0.method == "POST" && $0.fields["content-length"] == "3" })
         }
     }
 
     /// Keeps what it is told.
-    private final class Witness: SessionInterceptor {
+    private final class Witness: RequestInterceptor {
         let states = Locked<[RequestAdapterState]>([])
-        let heads = Locked<[ResponseHead?]>([])
+        let heads = Locked<[HTTPURLResponse?]>([])
         let counts = Locked<[Int]>([])
 
         func adapt(
-            _ urlRequest: PlainRequest,
+            _ urlRequest: URLRequest,
             using state: RequestAdapterState,
-            completion: @escaping @Sendable (Result<PlainRequest, any Error>) -> Void
+            completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
         ) {
             states.withLock { $0.append(state) }
             completion(.success(urlRequest))
         }
 
         func retry(
-            _ request: FailedRequest,
+            _ request: Request,
             for session: Session,
             dueTo error: any Error,
             completion: @escaping @Sendable (RetryResult) -> Void
@@ -69,8 +73,8 @@ struct InterceptorTests {
             let session = try lab.session(
                 interceptor: Interceptor(interceptors: [Interceptor(interceptors: [witness])])
             )
-            _ = try? await session.request(lab.server.url()).validate().string()
-            _ = try? await session.request(lab.server.url()).string()
+            _ = try? await session.request(lab.server.url()).validate().serializingString().value
+            _ = try? await session.request(lab.server.url()).serializingString().value
             let states = witness.states.withLock { $0 }
             #expect(states.count == 4 && states.allSatisfy { $0.session === session })
             #expect(Set(states.map(\.requestID)).count == 2 && Set(states[..<3].map(\.requestID)).count == 1)
@@ -84,13 +88,13 @@ struct InterceptorTests {
         func adding(_ letter: String) -> Adapter {
             Adapter { request, session, completion in
                 var request = request
-                request["Trace"] = (request["Trace"] ?? "") + letter
+                request.headers["Trace"] = (request.headers["Trace"] ?? "") + letter
                 completion(.success(request))
             }
         }
         try await withServer({ _ in Reply("x") }) { lab in
             let session = try lab.session(interceptor: adding("b"))
-            _ = try await session.request(lab.server.url(), interceptor: adding("a")).string()
+            _ = try await session.request(lab.server.url(), interceptor: adding("a")).serializingString().value
             #expect(lab.server.seen.map { $0.fields["trace"] } == ["ab"])
         }
     }
@@ -101,8 +105,8 @@ struct InterceptorTests {
         try await withServer({ _ in Reply("x") }) { lab in
             let refusing = Adapter { request, session, completion in completion(.failure(Refusal())) }
             let session = try lab.session(interceptor: Interceptor(interceptors: [refusing, witness]))
-            let error = await #expect(throws: RequestError.self) {
-                try await session.request(lab.server.url()).string()
+            let error = await #expect(throws: AFError.self) {
+                try await session.request(lab.server.url()).serializingString().value
             }
             guard case .requestAdaptationFailed(let cause)? = error else {
                 Issue.record("\(String(describing: error))")
@@ -117,13 +121,13 @@ struct InterceptorTests {
             let eager = Adapter { request, session, completion in
                 Task.detached {
                     var first = request
-                    first["Trace"] = "1"
+                    first.headers["Trace"] = "1"
                     completion(.success(first))
                     completion(.success(request))
                 }
             }
             let session = try lab.session(interceptor: eager)
-            #expect(try await session.request(lab.server.url()).validate().string() == "x")
+            #expect(try await session.request(lab.server.url()).validate().serializingString().value == "x")
             #expect(lab.server.seen.count == 1)
         }
     }
@@ -133,28 +137,11 @@ struct InterceptorTests {
         try await withServer({ _ in Reply("x") }) { lab in
             let silent = Adapter { request, session, completion in ask.yield() }
             let request = try lab.session(interceptor: silent).request(lab.server.url())
-            let task = Task { try await request.string() }
+            let task = Task { try await request.serializingString().value }
             for await _ in asked { break }
             request.cancel()
-            await #expect(throws: RequestError.self) { try await task.value }
+            await #expect(throws: AFError.self) { try await task.value }
             #expect(lab.server.seen.isEmpty)
-        }
-    }
-
-    @Test func `without a session an adapter that needs one refuses, and a retrier retries nothing`() async throws {
-        let witness = Witness()
-        let request = PlainRequest(url: "http://h/")
-        await #expect(throws: MissingSession.self) { try await (witness as any RequestAdapter).adapt(request) }
-        await #expect(throws: MissingSession.self) {
-            try await Adapter {
-                $2(.success($0)); _ = $1
-            }.adapt(request)
-        }
-        let failed = FailedRequest(request: request, retryCount: 0, stage: .neverSent)
-        let result = await (witness as any RequestRetrier).retry(failed, dueTo: MissingSession())
-        guard case .doNotRetry = result else {
-            Issue.record("\(result)")
-            return
         }
     }
 }
@@ -162,10 +149,38 @@ struct InterceptorTests {
 extension InterceptorTests {
     @Test(arguments: [0.0, -1, .nan, 0.001, .infinity])
     func `delays in seconds are never too long for a Duration`(seconds: Double) {
-        switch RetryResult.retry(afterSeconds: seconds) {
-        case .retry: #expect(!(seconds > 0))
-        case .retryWithDelay(let delay): #expect(delay == .seconds(min(seconds, 86_400)))
-        default: Issue.record("no retry")
+        let delay = RetryResult.retryWithDelay(seconds).boundedDelay
+        #expect(delay == (seconds > 0 ? .seconds(min(seconds, 86_400)) : nil) && RetryResult.retry.boundedDelay == nil)
+    }
+
+    @Test(arguments: [0.0, -1, .nan, 0.001])
+    func `a request is sent again after the delay`(seconds: Double) async throws {
+        let replies = Replies([Reply(status: 401), Reply("x")])
+        try await withServer({ _ in replies.next() }) { lab in
+            let retrier = Retrier { _, _, _, completion in completion(.retryWithDelay(seconds)) }
+            let session = try lab.session(interceptor: retrier)
+            #expect(try await session.request(lab.server.url()).validate().serializingString().value == "x")
+        }
+    }
+
+    @Test func `a body that an adapter adds to a GET is refused, one that it adds to another method is sent`()
+        async throws
+    {
+        try await withServer({ _ in Reply("x") }) { lab in
+            let adding = Adapter { request, _, completion in
+                var request = request
+                request.httpBody = Data("body".utf8)
+                completion(.success(request))
+            }
+            let session = try lab.session(interceptor: adding)
+            let refused = await session.request(lab.server.url()).serializingData().response
+            guard case .urlRequestValidationFailed(.bodyDataInGETRequest)? = refused.error else {
+                Issue.record("\(refused)")
+                return
+            }
+            #expect(lab.server.seen.isEmpty)
+            _ = try await session.request(lab.server.url(), method: .patch).serializingString().value
+            #expect(lab.server.seen.map(\.body) == [Array("body".utf8)])
         }
     }
 }

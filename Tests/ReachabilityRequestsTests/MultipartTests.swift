@@ -57,20 +57,18 @@ struct MultipartTests {
         try withFolder { folder in
             var form = MultipartFormData()
             for path in ["\(folder)/none", folder, "/dev/null"] {
-                #expect(throws: RequestError.self, "\(path)") { try form.append(fileAt: path, withName: "f") }
+                #expect(throws: AFError.self, "\(path)") { try form.append(fileAt: path, withName: "f") }
             }
             let path = "\(folder)/f"
             try OutputFile(path, replacing: true).append([1, 2, 3])
             try form.append(fileAt: path, withName: "f")
-            #expect(throws: RequestError.self) { try form.encode(limit: 10) }
+            #expect(throws: AFError.self) { try form.encode(limit: 10) }
             for content: [UInt8] in [[1], [1, 2, 3, 4]] {
                 try OutputFile(path, replacing: true).append(content)
-                let error = #expect(throws: RequestError.self) { try form.encode() }
-                guard case .multipartEncodingFailed(.bodyPartFileSizeChanged(_, 3, Int64(content.count)))? = error
-                else {
-                    #expect(Bool(false), "\(String(describing: error))")
-                    continue
-                }
+                let error = #expect(throws: AFError.self) { try form.encode() }
+                let change = error?.underlyingError as? FileSizeChanged
+                #expect(change == FileSizeChanged(path: path, before: 3, now: Int64(content.count)))
+                #expect(error?.isMultipartEncodingError == true)
             }
         }
     }

@@ -1,6 +1,7 @@
 import FoundationEssentials
-import ReachabilityRequests
 import Testing
+
+@testable import ReachabilityRequests
 
 /// What Alamofire's tests expect of its encoders, as rows. Of the same: all but these, on purpose:
 /// an element whose key is in an unsorted dictionary is sorted here; the `formatted` date strategy needs Foundation's formatter and is left out.
@@ -50,9 +51,9 @@ struct ParameterEncoderTests {
     func `arrays are written`(way: URLEncodedFormEncoder.ArrayEncoding, text: String) throws {
         #expect(try Self.query(["a": [1, 2]], URLEncodedFormEncoder(arrayEncoding: way)) == text)
         guard case .custom = way else {
-            let request = OutgoingRequest(url: "http://h/")
+            let request = URLRequest(text: "http://h/")
             let encoded = try URLEncoding(arrayEncoding: way).encode(request, with: ["a": [1, 2]])
-            #expect(encoded.url.replacing("%5B", with: "[").replacing("%5D", with: "]") == "http://h/?" + text)
+            #expect(encoded.text.replacing("%5B", with: "[").replacing("%5D", with: "]") == "http://h/?" + text)
             return
         }
     }
@@ -61,7 +62,7 @@ struct ParameterEncoderTests {
         #expect(try Self.query(["a": true, "b": false]) == "a=1&b=0")
         #expect(try Self.query(["a": true], URLEncodedFormEncoder(boolEncoding: .literal)) == "a=true")
         #expect(
-            try URLEncoding(boolEncoding: .literal).encode(.init(url: "http://h/"), with: ["a": false]).url
+            try URLEncoding(boolEncoding: .literal).encode(URLRequest(text: "http://h/"), with: ["a": false]).text
                 == "http://h/?a=false"
         )
     }
@@ -160,20 +161,20 @@ struct ParameterEncoderTests {
         ] as [(String, String, String?)]
     )
     func `the method says where they go`(method: String, url: String, body: String?) throws {
-        let request = OutgoingRequest(url: "http://h/", method: HTTPMethod(rawValue: method))
+        let request = URLRequest(text: "http://h/", method: HTTPMethod(rawValue: method))
         for encoded in [
             try URLEncodedFormParameterEncoder.default.encode(["a": 1], into: request),
             try URLEncoding.default.encode(request, with: ["a": 1]),
         ] {
-            #expect(encoded.url == url && encoded.text == body)
+            #expect(encoded.text == url && encoded.bodyText == body)
             #expect(
                 encoded.headers["Content-Type"]
                     == (body == nil ? nil : "application/x-www-form-urlencoded; charset=utf-8")
             )
         }
         let forced = try URLEncodedFormParameterEncoder(destination: .httpBody).encode(["a": 1], into: request)
-        #expect(forced.text == "a=1" && forced.url == "http://h/")
-        #expect(try URLEncoding.queryString.encode(request, with: ["a": 1]).url == "http://h/?a=1")
+        #expect(forced.bodyText == "a=1" && forced.text == "http://h/")
+        #expect(try URLEncoding.queryString.encode(request, with: ["a": 1]).text == "http://h/?a=1")
     }
 
     @Test(arguments: [
@@ -183,27 +184,27 @@ struct ParameterEncoderTests {
     ])
     func `a query is gone on with`(url: String, result: String) throws {
         #expect(
-            try URLEncodedFormParameterEncoder.default.encode(["a": 1], into: OutgoingRequest(url: url)).url == result
+            try URLEncodedFormParameterEncoder.default.encode(["a": 1], into: URLRequest(text: url)).text == result
         )
     }
 
     @Test func `without parameters nothing changes, and a type that was set stays`() throws {
-        let request = OutgoingRequest(url: "http://h/", method: .post, headers: ["content-type": "x/y"])
+        let request = URLRequest(text: "http://h/", method: .post, headers: ["content-type": "x/y"])
         let none: [String: Int]? = nil
         for encoder in [JSONParameterEncoder.default as any ParameterEncoder, URLEncodedFormParameterEncoder.default] {
-            #expect(try encoder.encode(none, into: request).body == nil)
+            #expect(try encoder.encode(none, into: request).httpBody == nil)
             #expect(try encoder.encode(["a": 1], into: request).headers["Content-Type"] == "x/y")
         }
-        #expect(try JSONEncoding.default.encode(request, with: nil).body == nil)
-        #expect(try URLEncoding.default.encode(request, with: [:]).body == nil)
+        #expect(try JSONEncoding.default.encode(request, with: nil).httpBody == nil)
+        #expect(try URLEncoding.default.encode(request, with: [:]).httpBody == nil)
     }
 
     @Test func `JSON has its type, its order and its errors`() throws {
-        let request = OutgoingRequest(url: "http://h/", method: .post)
+        let request = URLRequest(text: "http://h/", method: .post)
         let encoded = try JSONParameterEncoder.sortedKeys.encode(["z": 1, "a": 2], into: request)
-        #expect(encoded.text == #"{"a":2,"z":1}"# && encoded.headers["Content-Type"] == "application/json")
-        #expect(try JSONParameterEncoder.prettyPrinted.encode(["a": 1], into: request).text == "{\n  \"a\" : 1\n}")
-        let error = #expect(throws: RequestError.self) {
+        #expect(encoded.bodyText == #"{"a":2,"z":1}"# && encoded.headers["Content-Type"] == "application/json")
+        #expect(try JSONParameterEncoder.prettyPrinted.encode(["a": 1], into: request).bodyText == "{\n  \"a\" : 1\n}")
+        let error = #expect(throws: AFError.self) {
             try JSONParameterEncoder.json.encode(["a": Double.nan], into: request)
         }
         guard case .parameterEncodingFailed(.jsonEncodingFailed)? = error else {
@@ -212,22 +213,22 @@ struct ParameterEncoderTests {
     }
 
     @Test func `values of no particular type are written`() throws {
-        let request = OutgoingRequest(url: "http://h/", method: .post)
+        let request = URLRequest(text: "http://h/", method: .post)
         let parameters: Parameters = [
             "s": "x", "n": 1, "b": true, "l": [1, "y", ["k": 2.5]] as [any Sendable], "o": Int?.none,
         ]
         #expect(
-            try JSONEncoding.default.encode(request, with: parameters).text
+            try JSONEncoding.default.encode(request, with: parameters).bodyText
                 == #"{"b":true,"l":[1,"y",{"k":2.5}],"n":1,"o":null,"s":"x"}"#
         )
-        let form = try URLEncoding.httpBody.encode(request, with: parameters).text?.replacing("%5B", with: "[")
+        let form = try URLEncoding.httpBody.encode(request, with: parameters).bodyText?.replacing("%5B", with: "[")
             .replacing("%5D", with: "]")
         #expect(form == "b=1&l[]=1&l[]=y&l[][k]=2.5&n=1&s=x")
-        #expect(throws: RequestError.self) { try JSONEncoding.default.encode(request, with: ["d": Date()]) }
+        #expect(throws: AFError.self) { try JSONEncoding.default.encode(request, with: ["d": Date()]) }
     }
 }
 
-extension OutgoingRequest {
+extension URLRequest {
     /// The body in memory as text.
-    var text: String? { if case .bytes(let bytes)? = body { String(decoding: bytes, as: UTF8.self) } else { nil } }
+    var bodyText: String? { httpBody.map { String(decoding: $0, as: UTF8.self) } }
 }

@@ -14,7 +14,7 @@ struct ResumeDecisionTests {
         from offset: Int64? = 4,
         known: ResumeData? = known
     ) -> ResumeDecision {
-        ResumeDecision(ResponseHead(url: "", statusCode: status, headers: headers), askedFrom: offset, of: known)
+        ResumeDecision(HTTPURLResponse(text: "", statusCode: status, headers: headers), askedFrom: offset, of: known)
     }
 
     @Test(
@@ -131,7 +131,7 @@ struct ResumeDecisionTests {
     )
     func `only strong validators count`(headers: HTTPHeaders, validator: String?) {
         #expect(
-            ResumeData(url: "http://h/", ResponseHead(url: "", statusCode: 200, headers: headers))?.validator
+            ResumeData(url: "http://h/", HTTPURLResponse(text: "", statusCode: 200, headers: headers))?.validator
                 == validator
         )
     }

@@ -7,20 +7,21 @@ import Testing
 struct SerializerTests {
     private struct Thing: Codable, Equatable, Sendable { var name: String }
 
-    private static func head(_ status: Int = 200, _ type: String? = nil) -> ResponseHead {
-        ResponseHead(url: "http://h/", statusCode: status, headers: type.map { ["Content-Type": $0] } ?? [:])
+    private static func head(_ status: Int = 200, _ type: String? = nil) -> HTTPURLResponse {
+        HTTPURLResponse(text: "http://h/", statusCode: status, headers: type.map { ["Content-Type": $0] } ?? [:])
     }
 
     private static func read<S: DataResponseSerializerProtocol>(
         _ serializer: S,
         _ text: String = "",
-        _ head: ResponseHead = head(),
+        _ head: HTTPURLResponse = head(),
         method: HTTPMethod = .get
     ) throws -> S.SerializedObject {
         try serializer.serialize(
-            request: .init(url: "http://h/", method: method),
+            request: .init(text: "http://h/", method: method),
             response: head,
-            data: Data(text.utf8)
+            data: Data(text.utf8),
+            error: nil
         )
     }
 
@@ -34,20 +35,20 @@ struct SerializerTests {
             #expect(
                 try Self.read(DecodableResponseSerializer<Empty>(), "", Self.head(status), method: method) == .value
             )
-            let error = #expect(throws: RequestError.self) {
+            let error = #expect(throws: AFError.self) {
                 try Self.read(DecodableResponseSerializer<Thing>(), "", Self.head(status), method: method)
             }
             guard case .responseSerializationFailed(.invalidEmptyResponse("Thing"))? = error else {
                 return #expect(Bool(false), "\(String(describing: error))")
             }
         } else {
-            #expect(throws: RequestError.self) {
+            #expect(throws: AFError.self) {
                 try Self.read(DataResponseSerializer(), "", Self.head(status), method: method)
             }
-            #expect(throws: RequestError.self) {
+            #expect(throws: AFError.self) {
                 try Self.read(StringResponseSerializer(), "", Self.head(status), method: method)
             }
-            #expect(throws: RequestError.self) {
+            #expect(throws: AFError.self) {
                 try Self.read(DecodableResponseSerializer<Empty>(), "", Self.head(status), method: method)
             }
         }
@@ -70,16 +71,26 @@ struct SerializerTests {
     func `text is read in its character set`(charset: String?, bytes: [UInt8], text: String?) throws {
         let head = Self.head(200, "text/plain" + (charset.map { "; charset=\($0)" } ?? ""))
         let read = {
-            try StringResponseSerializer().serialize(request: .init(url: ""), response: head, data: Data(bytes))
+            try StringResponseSerializer().serialize(
+                request: .init(text: ""),
+                response: head,
+                data: Data(bytes),
+                error: nil
+            )
         }
-        if let text { #expect(try read() == text) } else { #expect(throws: RequestError.self) { try read() } }
+        if let text { #expect(try read() == text) } else { #expect(throws: AFError.self) { try read() } }
     }
 
     @Test func `a set that was asked for goes before that of the answer`() throws {
         let head = Self.head(200, "text/plain; charset=us-ascii")
         let data = Data([0xc3, 0xa9])
         #expect(
-            try StringResponseSerializer(encoding: .utf8).serialize(request: .init(url: ""), response: head, data: data)
+            try StringResponseSerializer(encoding: .utf8).serialize(
+                request: .init(text: ""),
+                response: head,
+                data: data,
+                error: nil
+            )
                 == "é"
         )
     }
@@ -110,7 +121,7 @@ struct SerializerTests {
         ("<html>", "application/xhtml+xml", true),
     ])
     func `what is no JSON is said, a page of HTML by name`(text: String, type: String, isPage: Bool) {
-        let error = #expect(throws: RequestError.self) {
+        let error = #expect(throws: AFError.self) {
             try Self.read(DecodableResponseSerializer<Thing>(), text, Self.head(200, type))
         }
         #expect(error?.description.contains("captive portal") == isPage)
@@ -118,8 +129,8 @@ struct SerializerTests {
     }
 
     @Test func `a response is mapped`() {
-        let response = DataResponse(
-            request: .init(url: "http://h/?secret"),
+        let response = AFDataResponse<Int>(
+            request: .init(text: "http://h/?secret"),
             response: Self.head(),
             data: nil,
             metrics: RequestMetrics(),
@@ -127,6 +138,11 @@ struct SerializerTests {
             result: .success(2)
         )
         #expect(response.map { $0 * 2 }.value == 4 && !response.description.contains("secret"))
-        #expect(response.tryMap { _ in throw CancellationError() }.error?.underlyingError is CancellationError)
+        let thrown: DataResponse<Int, any Error> = response.tryMap { _ in throw CancellationError() }
+        #expect(thrown.error is CancellationError && thrown.value == nil && thrown.serializationDuration == 0.5)
+        let failed = response.tryMap { _ in throw CancellationError() }.mapError { _ in AFError.explicitlyCancelled }
+        #expect(failed.error?.isExplicitlyCancelledError == true)
+        #expect(failed.tryMapError { _ -> AFError in throw CancellationError() }.error is CancellationError)
+        #expect(failed.tryMapError { $0 }.error is AFError && response.tryMapError { $0 }.value == 2)
     }
 }

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import LinuxSupport
-import ReachabilityRetry
 import TestSupport
 import Testing
 
@@ -40,8 +39,8 @@ struct SessionFaultTests {
             if fault != .busy { acted.withLock { $0[seen.method + seen.path, default: 0] += 1 } }
             return Self.reply(fault, places)
         }) { lab in
-            var request = OutgoingRequest(url: lab.server.url("/0"), method: method)
-            if method != .get { request.body = .bytes(Array("body".utf8)) }
+            var request = URLRequest(text: lab.server.url("/0"), method: method)
+            if method != .get { request.httpBody = Data("body".utf8) }
             if hasKey { request.headers.add(name: "Idempotency-Key", value: "\(seed)") }
             let (ends, end) = (Locked(0), Locked(false))
             let data = try lab.session(deadline: .seconds(60)).request(request).validate()

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import LinuxSupport
-import ReachabilityRetry
 import Testing
 
 @testable import ReachabilityRequests
@@ -13,9 +12,9 @@ struct SessionTests {
         try await withServer({ _ in Reply(#"{"name":"Ada"}"#, type: "application/json") }) { lab in
             let request = try lab.session(startRequestsImmediately: false).request(lab.server.url()).validate()
             #expect(request.state == .initialized && lab.server.seen.isEmpty)
-            #expect(try await request.decodable(User.self) == User(name: "Ada"))
-            #expect(try await request.string() == #"{"name":"Ada"}"#)
-            #expect(try await request.data().count == 14)
+            #expect(try await request.serializingDecodable(User.self).value == User(name: "Ada"))
+            #expect(try await request.serializingString().value == #"{"name":"Ada"}"#)
+            #expect(try await request.serializingData().value.count == 14)
             #expect(request.state == .finished && lab.server.seen.count == 1)
         }
     }
@@ -24,8 +23,10 @@ struct SessionTests {
         try await withServer({ _ in Reply("ok") }) { lab in
             let session = try lab.session(headers: [.userAgent("test"), .accept("a/b")])
             let url = lab.server.url("/search")
-            _ = try await session.request(url, parameters: ["q": "a b"], headers: [.accept("c/d")]).data()
-            _ = try await session.request(url, method: .post, parameters: ["q": "a b"], encoder: .json).data()
+            _ = try await session.request(url, parameters: ["q": "a b"], headers: [.accept("c/d")]).serializingData()
+                .value
+            _ = try await session.request(url, method: .post, parameters: ["q": "a b"], encoder: .json)
+                .serializingData().value
             let seen = lab.server.seen
             #expect(seen.map(\.path) == ["/search?q=a%20b", "/search"])
             #expect(seen.map { $0.fields["accept"] } == ["c/d", "a/b"])
@@ -38,7 +39,7 @@ struct SessionTests {
         try await withServer({ _ in Reply(String(repeating: "x", count: 200_000), status: 404, type: "text/html") }) {
             lab in
             let response = try await lab.session().request(lab.server.url()).validate()
-                .response(using: StringResponseSerializer())
+                .serializingResponse(using: StringResponseSerializer()).response
             #expect(response.error?.responseCode == 404)
             #expect(response.data?.count == 65536 && response.response?.statusCode == 404)
         }
@@ -47,20 +48,24 @@ struct SessionTests {
     @Test func `without a check every status is an answer, also the last of a retried one`() async throws {
         try await withServer({ Reply("x", status: Int($0.path.dropFirst()) ?? 0) }) { lab in
             let session = try lab.session()
-            let missing = await session.request(lab.server.url("/404")).response(using: StringResponseSerializer())
+            let missing = await session.request(lab.server.url("/404")).serializingResponse(
+                using: StringResponseSerializer()
+            ).response
             #expect(missing.value == "x" && missing.response?.statusCode == 404)
-            let down = await session.request(lab.server.url("/503")).response(using: StringResponseSerializer())
-            #expect(down.value == "x" && down.response?.statusCode == 503 && down.metrics.attempts.count == 3)
+            let down = await session.request(lab.server.url("/503")).serializingResponse(
+                using: StringResponseSerializer()
+            ).response
+            #expect(down.value == "x" && down.response?.statusCode == 503 && down.metrics?.attempts.count == 3)
             let refused = await session.request(lab.server.url("/503")).validate()
-                .response(using: StringResponseSerializer())
-            #expect(refused.error?.responseCode == 503 && refused.metrics.attempts.count == 3)
+                .serializingResponse(using: StringResponseSerializer()).response
+            #expect(refused.error?.responseCode == 503 && refused.metrics?.attempts.count == 3)
         }
     }
 
     @Test func `a page in the place of JSON is named as what it may be`() async throws {
         try await withServer({ _ in Reply("<html>", type: "text/html") }) { lab in
-            let error = await #expect(throws: RequestError.self) {
-                try await lab.session().request(lab.server.url()).validate().decodable(User.self)
+            let error = await #expect(throws: AFError.self) {
+                try await lab.session().request(lab.server.url()).validate().serializingDecodable(User.self).value
             }
             #expect(error.map { "\($0)".contains("captive portal") } == true)
         }
@@ -75,13 +80,14 @@ struct SessionTests {
             return reply
         }) { lab in
             let session = try lab.session(limits: ResponseLimits(body: 100))
-            let response = await session.request(lab.server.url()).response(using: DataResponseSerializer())
-            guard case .responseSerializationFailed(.inputDataTooLong(limit: 100))? = response.error else {
-                Issue.record("\(String(describing: response.error))")
-                return
-            }
-            #expect(response.metrics.attempts.count == 1)
-            let head = await session.request(lab.server.url(), method: .head).response(using: DataResponseSerializer())
+            let response = await session.request(lab.server.url()).serializingResponse(using: DataResponseSerializer())
+                .response
+            #expect(response.error?.underlyingError as? ResponseTooLong == ResponseTooLong(limit: 100))
+            #expect(response.error?.isResponseSerializationError == true)
+            #expect(response.metrics?.attempts.count == 1)
+            let head = await session.request(lab.server.url(), method: .head).serializingResponse(
+                using: DataResponseSerializer()
+            ).response
             #expect(head.error == nil && head.value == Data())
         }
     }
@@ -93,15 +99,15 @@ struct SessionTests {
         ])
         try await withServer({ _ in replies.next() }) { lab in
             let response = try await lab.session().request(lab.server.url("/a")).validate()
-                .response(using: StringResponseSerializer())
-            #expect(response.value == "yes" && response.response?.url == lab.server.url("/b"))
+                .serializingResponse(using: StringResponseSerializer()).response
+            #expect(response.value == "yes" && response.response?.url?.absoluteString == lab.server.url("/b"))
             #expect(
-                response.metrics.hops == [
+                response.metrics?.hops == [
                     .init(url: lab.server.url("/a"), statusCode: 302, attempts: 2),
                     .init(url: lab.server.url("/b"), statusCode: 200, attempts: 1),
                 ]
             )
-            #expect(response.metrics.receivedBytes == 3 && response.metrics.timeToHead != nil)
+            #expect(response.metrics?.receivedBytes == 3 && response.metrics?.timeToHead != nil)
         }
     }
 
@@ -110,7 +116,7 @@ struct SessionTests {
         (broken.length, broken.closes) = (4, true)
         let replies = Replies([broken, Reply("abcd")])
         try await withServer({ _ in replies.next() }) { lab in
-            let text = try await lab.session().request(lab.server.url()).string()
+            let text = try await lab.session().request(lab.server.url()).serializingString().value
             #expect(text == "abcd")
             #expect(lab.server.seen.count == 2)
         }
@@ -120,21 +126,30 @@ struct SessionTests {
         struct Tokens: RequestInterceptor {
             let isFresh = Locked(false)
 
-            func adapt(_ request: PlainRequest) async throws -> PlainRequest {
-                var request = request
-                request["Authorization"] = isFresh.withLock { $0 } ? "new" : "old"
-                return request
+            func adapt(
+                _ urlRequest: URLRequest,
+                for session: Session,
+                completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+            ) {
+                var urlRequest = urlRequest
+                urlRequest.headers["Authorization"] = isFresh.withLock { $0 } ? "new" : "old"
+                completion(.success(urlRequest))
             }
 
-            func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult {
-                guard (error as? RequestError)?.responseCode == 401 else { return .doNotRetry }
+            func retry(
+                _ request: Request,
+                for session: Session,
+                dueTo error: any Error,
+                completion: @escaping @Sendable (RetryResult) -> Void
+            ) {
+                guard error.asAFError?.responseCode == 401 else { return completion(.doNotRetry) }
                 isFresh.withLock { $0 = true }
-                return .retry
+                completion(.retry)
             }
         }
         try await withServer({ Reply("x", status: $0.fields["authorization"] == "new" ? 200 : 401) }) { lab in
             let session = try lab.session(interceptor: Tokens())
-            #expect(try await session.request(lab.server.url()).validate().string() == "x")
+            #expect(try await session.request(lab.server.url()).validate().serializingString().value == "x")
             #expect(lab.server.seen.map { $0.fields["authorization"] } == ["old", "new"])
         }
     }
@@ -142,7 +157,8 @@ struct SessionTests {
     @Test(arguments: ["", "x", "ftp://h/", "http://", "/path", "http:///path"])
     func `what is no URL is not sent`(url: String) async throws {
         try await withServer({ _ in Reply() }) { lab in
-            let response = try await lab.session().request(url).response(using: DataResponseSerializer())
+            let response = try await lab.session().request(url).serializingResponse(using: DataResponseSerializer())
+                .response
             #expect(response.error?.isInvalidURLError == true)
         }
     }
@@ -151,10 +167,10 @@ struct SessionTests {
     func `what is no method is not sent`(method: String) async throws {
         try await withServer({ _ in Reply() }) { lab in
             let request = try lab.session().request(lab.server.url(), method: HTTPMethod(rawValue: method))
-            guard case .invalidMethod? = await request.response(using: DataResponseSerializer()).error else {
-                Issue.record("it was sent")
-                return
-            }
+            let error = await request.serializingResponse(using: DataResponseSerializer()).response.error
+            #expect(
+                error?.underlyingError as? InvalidRequest == .method(method) && error?.isCreateURLRequestError == true
+            )
             #expect(lab.server.seen.isEmpty)
         }
     }
@@ -165,7 +181,7 @@ struct SessionTests {
         }
         try await withServer({ _ in Reply() }) { lab in
             let request = try lab.session().request(lab.server.url(), method: .post, parameters: Bad(), encoder: .json)
-            let error = await request.response(using: DataResponseSerializer()).error
+            let error = await request.serializingResponse(using: DataResponseSerializer()).response.error
             guard case .parameterEncodingFailed? = error else {
                 Issue.record("\(String(describing: error))")
                 return
@@ -181,7 +197,7 @@ struct SessionTests {
                 count.withLock { $0 += 1 }
                 return data == Data("body".utf8) ? .failure(CancellationError()) : .success(())
             }
-            let response = await request.response(using: DataResponseSerializer())
+            let response = await request.serializingResponse(using: DataResponseSerializer()).response
             guard case .responseValidationFailed(.customValidationFailed)? = response.error else {
                 Issue.record("\(String(describing: response.error))")
                 return

@@ -15,14 +15,24 @@ struct UploadTests {
             var form = MultipartFormData()
             form.append("one".utf8, withName: "part")
             try form.append(fileAt: path, withName: "file")
-            for body in [RequestBody.bytes(content), .file(path), .multipart(form)] {
-                #expect(try await session.upload(body, to: lab.server.url()).validate().string() == "ok")
+            let url = lab.server.url()
+            for upload in [
+                session.upload(Data(content), to: url), session.upload(URL(filePath: path), to: url),
+                session.upload(multipartFormData: form, to: url),
+                session.upload(InputStream(data: Data(content)), to: url),
+                session.upload(try #require(InputStream(fileAtPath: path)), to: url, method: .put),
+                session.upload(multipartFormData: { $0.append("one".utf8, withName: "part") }, to: url),
+            ] {
+                #expect(try await upload.validate().serializingString().value == "ok")
             }
             let seen = lab.server.seen
             #expect(seen[0].body == content && seen[1].body == content)
             let whole = try form.encode()
             #expect(seen[2].body == whole)
-            #expect(seen.map { $0.fields["content-length"] } == ["300000", "300000", "\(form.contentLength)"])
+            let lengths = seen.map { $0.fields["content-length"] }
+            #expect(lengths.prefix(5) == ["300000", "300000", "\(form.contentLength)", "300000", "300000"])
+            #expect(seen[3].body == content && seen[4].body == content && seen[4].method == "PUT")
+            #expect(String(decoding: seen[5].body, as: UTF8.self).contains("name=\"part\"\r\n\r\none\r\n"))
             #expect(seen[2].fields["content-type"] == form.contentType)
         }
     }
@@ -32,17 +42,22 @@ struct UploadTests {
         try Data(repeating: 7, count: 300_000).write(to: URL(filePath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
         try await withServer({ _ in Reply("ok") }) { lab in
-            for body in [RequestBody.bytes(Array(repeating: 7, count: 300_000)), .file(path)] {
-                let request = try lab.session().upload(body, to: lab.server.url())
-                let progress = request.uploadProgress
-                _ = try await request.string()
-                var last: UploadProgress?
+            let bodies: [any UploadableConvertible] = [Data(repeating: 7, count: 300_000), URL(filePath: path)]
+            for body in bodies {
+                let request = try lab.session().upload(try body.createUploadable(), to: lab.server.url())
+                let progress = request.uploadProgress()
+                _ = try await request.serializingString().value
+                var last: Progress?
                 for await step in progress { last = step }
-                #expect(last == UploadProgress(completed: 300_000, total: 300_000))
-                let steps = await request.uploadProgress.reduce(into: []) { $0.append($1) }
-                #expect(steps == [UploadProgress(completed: 300_000, total: 300_000)])
+                #expect(last?.completedUnitCount == 300_000 && last?.isFinished == true)
+                let steps = await request.uploadProgress().reduce(into: []) { $0.append($1) }
+                #expect(steps == [request.uploadProgress] && steps.first?.totalUnitCount == 300_000)
+                let handled = await withCheckedContinuation { continuation in
+                    request.uploadProgress { continuation.resume(returning: $0) }
+                }
+                #expect(handled == last)
             }
-            for await _ in try lab.session().request(lab.server.url()).uploadProgress { Issue.record("of what?") }
+            for await _ in try lab.session().request(lab.server.url()).uploadProgress() { Issue.record("of what?") }
         }
     }
 
@@ -53,8 +68,13 @@ struct UploadTests {
         let replies = Replies([Reply(status: 503), Reply("ok"), Reply(status: 503)])
         try await withServer({ _ in replies.next() }) { lab in
             let session = try lab.session()
-            #expect(try await session.upload(.file(path), to: lab.server.url(), method: .put).string() == "ok")
-            let post = await session.upload(.file(path), to: lab.server.url()).response(using: DataResponseSerializer())
+            #expect(
+                try await session.upload(URL(filePath: path), to: lab.server.url(), method: .put).serializingString()
+                    .value == "ok"
+            )
+            let post = await session.upload(URL(filePath: path), to: lab.server.url()).serializingResponse(
+                using: DataResponseSerializer()
+            ).response
             #expect(post.response?.statusCode == 503)
             #expect(lab.server.seen.map(\.body) == Array(repeating: Array("abc".utf8), count: 3))
         }
@@ -62,8 +82,8 @@ struct UploadTests {
 
     @Test func `a file that cannot be read is said so, and nothing is sent`() async throws {
         try await withServer({ _ in Reply("ok") }) { lab in
-            let request = try lab.session().upload(.file("/nonexistent/file"), to: lab.server.url())
-            let error = await request.response(using: DataResponseSerializer()).error
+            let request = try lab.session().upload(URL(filePath: "/nonexistent/file"), to: lab.server.url())
+            let error = await request.serializingResponse(using: DataResponseSerializer()).response.error
             guard case .createUploadableFailed? = error else {
                 Issue.record("\(String(describing: error))")
                 return
@@ -80,12 +100,9 @@ struct UploadTests {
         try form.append(fileAt: path, withName: "file")
         try Data("abcd".utf8).write(to: URL(filePath: path))
         try await withServer({ _ in Reply("ok") }) { [form] lab in
-            let request = try lab.session().upload(.multipart(form), to: lab.server.url())
-            let error = await request.response(using: DataResponseSerializer()).error
-            guard case .multipartEncodingFailed(.bodyPartFileSizeChanged)? = error else {
-                Issue.record("\(String(describing: error))")
-                return
-            }
+            let request = try lab.session().upload(multipartFormData: form, to: lab.server.url())
+            let error = await request.serializingResponse(using: DataResponseSerializer()).response.error
+            #expect((error?.underlyingError as? FileSizeChanged)?.now == 4 && error?.isMultipartEncodingError == true)
             #expect(lab.server.seen.isEmpty)
         }
     }

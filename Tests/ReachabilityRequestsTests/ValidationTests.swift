@@ -4,11 +4,11 @@ import Testing
 
 /// What Alamofire's tests expect of validation and media types.
 struct ValidationTests {
-    private static func head(_ status: Int = 200, _ type: String? = nil, length: String? = nil) -> ResponseHead {
+    private static func head(_ status: Int = 200, _ type: String? = nil, length: String? = nil) -> HTTPURLResponse {
         var headers = HTTPHeaders()
         headers["Content-Type"] = type
         headers["Content-Length"] = length
-        return ResponseHead(url: "http://h/", statusCode: status, headers: headers)
+        return HTTPURLResponse(text: "http://h/", statusCode: status, headers: headers)
     }
 
     @Test(arguments: [
@@ -53,7 +53,7 @@ struct ValidationTests {
         var validator = Validator()
         validator.addUsual()
         #expect(
-            validator.refusal(.init(url: "http://h/"), Self.head(status, type, length: length), nil)?.responseCode
+            validator.refusal(.init(text: "http://h/"), Self.head(status, type, length: length), nil)?.responseCode
                 == refused
         )
     }
@@ -61,7 +61,7 @@ struct ValidationTests {
     @Test func `the usual types are those of Accept`() {
         var validator = Validator()
         validator.addUsual()
-        let request = OutgoingRequest(url: "http://h/", headers: [.accept("application/json, text/*;q=0.5")])
+        let request = URLRequest(text: "http://h/", headers: [.accept("application/json, text/*;q=0.5")])
         #expect(validator.refusal(request, Self.head(200, "text/html"), nil) == nil)
         #expect(validator.refusal(request, Self.head(200, "image/png"), nil)?.isResponseValidationError == true)
         #expect(validator.refusal(request, Self.head(200, nil), nil)?.isResponseValidationError == true)
@@ -74,14 +74,15 @@ struct ValidationTests {
         var validator = Validator()
         validator.add(statuses: [200])
         validator.add { _, _, _ in .failure(CancellationError()) }
-        let request = OutgoingRequest(url: "http://h/")
+        let request = URLRequest(text: "http://h/")
         #expect(validator.refusal(request, Self.head(404), nil)?.responseCode == 404)
         #expect(validator.refusal(request, Self.head(200), nil)?.underlyingError is CancellationError)
     }
 
     @Test func `a portal's page is named`() {
         let refusal = Validator.refusal(of: Self.head(200, "text/html"), wanted: ["application/json"])
-        #expect(refusal?.description.contains("captive portal") == true)
+        let error = refusal.map { AFError.responseValidationFailed(reason: $0) }
+        #expect(error?.description.contains("captive portal") == true && error?.responseContentType == "text/html")
     }
 
     @Test(
@@ -91,15 +92,24 @@ struct ValidationTests {
         ] as [(String, Int64?)]
     )
     func `lengths are read`(text: String, length: Int64?) {
-        #expect(Self.head(200, nil, length: text).expectedContentLength == length)
+        #expect(Self.head(200, nil, length: text).contentLength == length)
+        #expect(Self.head(200, nil, length: text).expectedContentLength == length ?? -1)
     }
 
     @Test func `the length of a coded body says nothing`() {
-        let head = ResponseHead(url: "", statusCode: 200, headers: ["Content-Length": "5", "Content-Encoding": "gzip"])
-        #expect(head.expectedContentLength == nil)
+        let head = HTTPURLResponse(
+            text: "",
+            statusCode: 200,
+            headers: ["Content-Length": "5", "Content-Encoding": "gzip"]
+        )
+        #expect(head.contentLength == nil && head.expectedContentLength == -1)
         #expect(
-            ResponseHead(url: "", statusCode: 200, headers: ["Content-Length": "5", "Content-Encoding": "identity"])
-                .expectedContentLength == 5
+            HTTPURLResponse(
+                text: "",
+                statusCode: 200,
+                headers: ["Content-Length": "5", "Content-Encoding": "identity"]
+            )
+            .expectedContentLength == 5
         )
     }
 }

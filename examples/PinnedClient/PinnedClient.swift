@@ -19,7 +19,7 @@ import ServerTrustAsyncHTTPClient
         enforcement.allowsPlainHTTP = false
         let client = RetryingHTTPClient(configuration: HTTPClient.Configuration().enforcing(manager, enforcement))
         let request = Session(client: client).request(CommandLine.arguments[1]).validate()
-        let response = await request.response(using: DataResponseSerializer())
+        let response = await request.serializingData().response
         print(response)
         if let body = response.value { print(body.count, "bytes") }
         try await client.shutdown()

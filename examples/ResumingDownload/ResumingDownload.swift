@@ -12,15 +12,17 @@ import ReachabilityRetry
         let policy = try RetryPolicy(deadline: .seconds(86_400), attemptsUnresolved: 20, attemptsRefused: 20)
         let session = Session(retry: policy)
         let download = session.download(CommandLine.arguments[1], to: CommandLine.arguments[2])
-        let progress = download.progress
+        let progress = download.downloadProgress()
         Task {
             for await step in progress {
-                let state = step.isWaitingForNetwork ? "waiting for the network" : "of \(step.total ?? -1)"
-                print(step.completed, state, step.restartReason.map { "started over: \($0)" } ?? "")
+                let state = step.isWaitingForNetwork ? "waiting for the network" : "of \(step.totalUnitCount)"
+                print(step.completedUnitCount, state, step.restartReason.map { "started over: \($0)" } ?? "")
             }
         }
-        let response = await download.response()
-        print(response.error.map(String.init) ?? "\(download.destination) is complete")
-        print("\(response.metrics.receivedBytes) bytes received, attempts: \(response.metrics.attempts.count)")
+        let response = await download.serializingDownloadedFileURL().response
+        print(response.error.map(String.init) ?? "\(CommandLine.arguments[2]) is complete")
+        if let metrics = response.metrics {
+            print("\(metrics.receivedBytes) bytes received, attempts: \(metrics.attempts.count)")
+        }
     }
 }

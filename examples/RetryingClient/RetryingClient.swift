@@ -10,10 +10,10 @@ import ReachabilityRetry
         let policy = try RetryPolicy(deadline: .seconds(120))
         let session = Session(retry: policy, headers: [.userAgent("RetryingClient")])
         let request = session.request(CommandLine.arguments[1]).validate()
-        let response = await request.response(using: DataResponseSerializer())
+        let response = await request.serializingData().response
         print(response)
         if let body = response.value { print(body.count, "bytes") }
-        for attempt in response.metrics.attempts {
+        for attempt in response.metrics?.attempts ?? [] {
             guard let error = attempt.error else { continue }
             let verdict = attempt.verdict.map(String.init) ?? "-"
             let reason = attempt.reason?.rawValue ?? "nothing"

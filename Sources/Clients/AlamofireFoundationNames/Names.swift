@@ -1,9 +1,16 @@
 // Foundation's names for requests and answers. They are in a module of their own so that `ReachabilityAlamofire` can export each of them by a
-// scoped import. A file that also imports FoundationNetworking, which has types of these names, then gets these.
+// scoped import. A file that also imports Foundation or FoundationNetworking, which have types of these names, then gets these.
 public import ReachabilityRequests
-public import ReachabilityRetry
 
-/// A request as adapters see it. Its URL is text, and it has no body.
-public typealias URLRequest = PlainRequest
+/// A request before it is sent.
+public typealias URLRequest = ReachabilityRequests.URLRequest
 /// The head of an answer.
-public typealias HTTPURLResponse = ResponseHead
+public typealias HTTPURLResponse = ReachabilityRequests.HTTPURLResponse
+/// A name and a password.
+public typealias URLCredential = ReachabilityRequests.URLCredential
+/// A body that is read while it is sent.
+public typealias InputStream = ReachabilityRequests.InputStream
+/// The progress of a body.
+public typealias Progress = ReachabilityRequests.Progress
+/// The exchange that a handler of redirects is told about.
+public typealias URLSessionTask = ReachabilityRequests.URLSessionTask

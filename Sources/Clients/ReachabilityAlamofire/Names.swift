@@ -1,109 +1,61 @@
-public import FoundationEssentials
+@_exported public import NetworkReachability
 @_exported public import ReachabilityRequests
-@_exported public import ReachabilityRetry
 
 @_exported public import typealias AlamofireFoundationNames.HTTPURLResponse
+@_exported public import typealias AlamofireFoundationNames.InputStream
+@_exported public import typealias AlamofireFoundationNames.Progress
+@_exported public import typealias AlamofireFoundationNames.URLCredential
 @_exported public import typealias AlamofireFoundationNames.URLRequest
+@_exported public import typealias AlamofireFoundationNames.URLSessionTask
 
-// For code that was written for Alamofire, and imports this in its place. The names that Alamofire and the modules below use for different
-// things are Alamofire's here; import this module alone, or they are ambiguous.
+// For code that was written for Alamofire, and imports this module in its place.
 
-/// An adapter: `adapt(_:for:completion:)`.
-public typealias RequestAdapter = SessionAdapter
-/// A retrier: `retry(_:for:dueTo:completion:)`.
-public typealias RequestRetrier = SessionRetrier
-/// Both.
-public typealias RequestInterceptor = SessionInterceptor
-/// An adapter of Alamofire 4: `adapt(_:) throws`.
-public typealias Alamofire4Adapter = ReachabilityRetry.RequestAdapter
-/// A request as retriers see it, failed.
-public typealias Request = FailedRequest
-/// Alamofire 4's name of the session.
+/// The session of Alamofire 4.
 public typealias SessionManager = Session
+/// The name of ``RequestMetrics`` in Alamofire.
+public typealias URLSessionTaskMetrics = RequestMetrics
 
-// swift-format-ignore: AlwaysUseLowerCamelCase
-/// A session with each setting's default.
-public let AF = Session()
+/// The closure that an ``Alamofire4Retrier`` calls: whether to retry, and after how many seconds.
+public typealias RequestRetryCompletion = @Sendable (_ shouldRetry: Bool, _ timeDelay: Double) -> Void
 
-extension Error {
-    /// The error as `AFError`; nil where it is another.
-    public var asAFError: AFError? { self as? AFError }
+/// An adapter with Alamofire 4's signature.
+public protocol Alamofire4Adapter: RequestAdapter {
+    /// The request to send. An error ends the request.
+    func adapt(_ urlRequest: URLRequest) throws -> URLRequest
 }
 
-extension PlainRequest {
-    /// A GET request.
-    public init(url: URL) { self.init(url: url.absoluteString) }
-}
-
-extension Session {
-    /// A request without a body. It is sent at once, unless the session says otherwise.
-    @discardableResult
-    public func request(
-        _ urlRequest: PlainRequest,
-        interceptor: (any ReachabilityRetry.RequestInterceptor)? = nil
-    ) -> DataRequest {
-        let outgoing = OutgoingRequest(url: urlRequest.url, method: urlRequest.method, headers: urlRequest.headers)
-        return request(outgoing, interceptor: interceptor)
-    }
-
-    /// A request. It is sent at once, unless the session says otherwise.
-    @discardableResult
-    public func request(
-        _ url: URL,
-        method: HTTPMethod = .get,
-        headers: HTTPHeaders = HTTPHeaders(),
-        interceptor: (any ReachabilityRetry.RequestInterceptor)? = nil
-    ) -> DataRequest {
-        request(url.absoluteString, method: method, headers: headers, interceptor: interceptor)
+extension Alamofire4Adapter {
+    /// Asks in Alamofire 4's form.
+    public func adapt(
+        _ urlRequest: URLRequest,
+        for session: Session,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        completion(Result { try adapt(urlRequest) })
     }
 }
 
-extension SessionRetrier {
-    /// Asks about a request that was not sent, or has ended, as one that has failed with this error.
+/// A retrier with Alamofire 4's signature.
+public protocol Alamofire4Retrier: RequestRetrier {
+    /// Calls `completion` once with the decision.
+    func should(
+        _ manager: Session,
+        retry request: Request,
+        with error: any Error,
+        completion: @escaping RequestRetryCompletion
+    )
+}
+
+extension Alamofire4Retrier {
+    /// Asks in Alamofire 4's form.
     public func retry(
-        _ request: DataRequest,
+        _ request: Request,
         for session: Session,
         dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        let stage = (error as? AFError)?.responseCode.map { FailureStage.answered(status: $0) }
-        let failed = FailedRequest(request: request.request.plain, retryCount: request.retryCount, stage: stage)
-        retry(failed, for: session, dueTo: error, completion: completion)
-    }
-}
-
-/// What adapters use of Foundation's structure.
-extension PlainRequest {
-    /// The name of the method; nil for GET.
-    public var httpMethod: String? {
-        get { method.rawValue }
-        set { method = RequestMethod(rawValue: newValue ?? "GET") }
-    }
-
-    /// The header fields. Setting them replaces all.
-    public var headers: HTTPHeaders {
-        get { HTTPHeaders(fields.map { HTTPHeader(name: $0.name, value: $0.value) }) }
-        set { fields = newValue.map { Field(name: $0.name, value: $0.value) } }
-    }
-
-    /// The header fields. Nil removes all.
-    public var allHTTPHeaderFields: [String: String]? {
-        get { headers.dictionary }
-        set { headers = HTTPHeaders(newValue ?? [:]).sorted() }
-    }
-
-    /// The value of a header field; nil where there is none.
-    public func value(forHTTPHeaderField name: String) -> String? { self[name] }
-
-    /// Sets a header field; nil removes it.
-    public mutating func setValue(_ value: String?, forHTTPHeaderField name: String) { self[name] = value }
-
-    /// Adds a value to a header field.
-    public mutating func addValue(_ value: String, forHTTPHeaderField name: String) {
-        if let place = fields.firstIndex(where: { $0.name.lowercased() == name.lowercased() }) {
-            fields[place].value += ",\(value)"
-        } else {
-            fields.append(Field(name: name, value: value))
+        should(session, retry: request, with: error) { shouldRetry, delay in
+            completion(shouldRetry ? delay > 0 ? .retryWithDelay(delay) : .retry : .doNotRetry)
         }
     }
 }

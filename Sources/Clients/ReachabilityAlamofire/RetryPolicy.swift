@@ -1,11 +1,10 @@
 public import ReachabilityRequests
-public import ReachabilityRetry
 
 /// Alamofire's policy as an interceptor. It retries some methods after some statuses and after errors of the network, with an exponential
 /// backoff. The session's own policy (`Session.policy`) is asked first; without one, this policy alone decides.
 ///
 /// Unlike Alamofire it goes by how far a request got, and not by codes of `URLError`.
-public final class RetryPolicy: SessionInterceptor {
+public final class RetryPolicy: RequestInterceptor {
     /// 2
     public static let defaultRetryLimit: UInt = 2
     /// 2
@@ -46,7 +45,7 @@ public final class RetryPolicy: SessionInterceptor {
 
     /// A delay while the limit is not reached and the request is one to retry.
     public func retry(
-        _ request: FailedRequest,
+        _ request: Request,
         for session: Session,
         dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
@@ -55,14 +54,14 @@ public final class RetryPolicy: SessionInterceptor {
     }
 
     /// Whether a request is one to retry, however often it has been.
-    public func shouldRetry(request: FailedRequest, dueTo error: any Error) -> Bool {
-        guard retryableHTTPMethods.contains(request.request.method) else { return false }
-        if let status = request.status { return retryableHTTPStatusCodes.contains(status) }
-        let stage = request.stage ?? (error as? any RetryableError)?.failureStage
+    public func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
+        guard let method = request.request?.method, retryableHTTPMethods.contains(method) else { return false }
+        if let status = request.response?.statusCode, retryableHTTPStatusCodes.contains(status) { return true }
+        let stage = (error as? any RetryableError)?.failureStage
         return stage == .neverSent || stage == .mayHaveBeenProcessed
     }
 
-    func result(for request: FailedRequest, isRetried: Bool) -> RetryResult {
+    func result(for request: Request, isRetried: Bool) -> RetryResult {
         guard isRetried, request.retryCount < retryLimit else { return .doNotRetry }
         var delay = exponentialBackoffScale
         for _ in 0..<min(request.retryCount, 64) { delay *= Double(exponentialBackoffBase) }
@@ -71,7 +70,7 @@ public final class RetryPolicy: SessionInterceptor {
 }
 
 /// The same for lost connections alone: reset, or closed before the answer was whole.
-public final class ConnectionLostRetryPolicy: SessionInterceptor {
+public final class ConnectionLostRetryPolicy: RequestInterceptor {
     private let policy: RetryPolicy
 
     /// A policy. It ends the process where the base is less than 2, as there.
@@ -103,7 +102,7 @@ public final class ConnectionLostRetryPolicy: SessionInterceptor {
 
     /// What ``RetryPolicy`` says, where the connection was lost.
     public func retry(
-        _ request: FailedRequest,
+        _ request: Request,
         for session: Session,
         dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
@@ -114,7 +113,7 @@ public final class ConnectionLostRetryPolicy: SessionInterceptor {
     }
 }
 
-extension ReachabilityRetry.RequestRetrier where Self == RetryPolicy {
+extension RequestRetrier where Self == RetryPolicy {
     /// A policy with each number's default.
     public static var retryPolicy: RetryPolicy { RetryPolicy() }
 
@@ -136,7 +135,7 @@ extension ReachabilityRetry.RequestRetrier where Self == RetryPolicy {
     }
 }
 
-extension ReachabilityRetry.RequestRetrier where Self == ConnectionLostRetryPolicy {
+extension RequestRetrier where Self == ConnectionLostRetryPolicy {
     /// A policy with each number's default.
     public static var connectionLostRetryPolicy: ConnectionLostRetryPolicy { ConnectionLostRetryPolicy() }
 
@@ -154,23 +153,4 @@ extension ReachabilityRetry.RequestRetrier where Self == ConnectionLostRetryPoli
             retryableHTTPMethods: retryableHTTPMethods
         )
     }
-}
-
-extension RetryResult {
-    /// Retry after so many seconds.
-    public static func retryWithDelay(_ seconds: Double) -> RetryResult { .retry(afterSeconds: seconds) }
-
-    /// Whether the request is to be sent again.
-    public var retryRequired: Bool {
-        switch self {
-        case .retry, .retryWithDelay: true
-        case .doNotRetry, .doNotRetryWithError: false
-        }
-    }
-
-    /// After how many seconds it is to be sent again; nil where it is at once, or never.
-    public var delay: Double? { if case .retryWithDelay(let delay) = self { delay / .seconds(1) } else { nil } }
-
-    /// What the request is to fail with; nil for its own error.
-    public var error: (any Error)? { if case .doNotRetryWithError(let error) = self { error } else { nil } }
 }

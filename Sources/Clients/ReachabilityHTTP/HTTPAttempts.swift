@@ -10,7 +10,7 @@ final class HTTPAttempts: Sendable {
     private let transport: HTTPTransport
     private let request: HTTPClientRequest
     private let timeout: Duration?
-    private let makeBody: (@Sendable () throws -> HTTPClientRequest.Body)?
+    private let makeBody: (@Sendable () throws -> HTTPClientRequest.Body?)?
     private let logger: Logger?
     /// Whether an attempt has begun to send the body.
     private let hasSentBody = Locked(false)
@@ -27,7 +27,7 @@ final class HTTPAttempts: Sendable {
         _ transport: HTTPTransport,
         _ request: HTTPClientRequest,
         timeout: Duration?,
-        _ makeBody: (@Sendable () throws -> HTTPClientRequest.Body)?,
+        _ makeBody: (@Sendable () throws -> HTTPClientRequest.Body?)?,
         _ logger: Logger?
     ) {
         self.transport = transport

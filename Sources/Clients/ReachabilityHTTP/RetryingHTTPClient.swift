@@ -86,7 +86,7 @@ extension RetryingHTTPClient {
         _ request: HTTPClientRequest,
         retry policy: RetryPolicy? = nil,
         options: RequestRetryOptions? = nil,
-        body: (@Sendable () throws -> HTTPClientRequest.Body)? = nil,
+        body: (@Sendable () throws -> HTTPClientRequest.Body?)? = nil,
         logger: Logger? = nil,
         isolation: isolated (any Actor)? = #isolation
     ) async throws(RetryError) -> RetryOutcome<HTTPClientResponse> {
@@ -119,7 +119,7 @@ extension RetryingHTTPClient {
         _ request: HTTPClientRequest,
         retry policy: RetryPolicy? = nil,
         options: RequestRetryOptions? = nil,
-        body: (@Sendable () throws -> HTTPClientRequest.Body)? = nil,
+        body: (@Sendable () throws -> HTTPClientRequest.Body?)? = nil,
         logger: Logger? = nil,
         isolation: isolated (any Actor)? = #isolation,
         reading read: @escaping @Sendable (HTTPClientResponse) async throws -> Value
@@ -134,7 +134,7 @@ extension RetryingHTTPClient {
         _ request: HTTPClientRequest,
         _ parsed: HTTPClient.Request?,
         _ settings: RetrySettings,
-        body: (@Sendable () throws -> HTTPClientRequest.Body)? = nil,
+        body: (@Sendable () throws -> HTTPClientRequest.Body?)? = nil,
         logger: Logger? = nil,
         isolation: isolated (any Actor)? = #isolation,
         reading read: @escaping @Sendable (HTTPClientResponse) async throws -> Value
@@ -173,7 +173,7 @@ extension RetryingHTTPClient {
         _ request: HTTPClientRequest,
         _ parsed: HTTPClient.Request?,
         _ settings: RetrySettings,
-        _ makeBody: (@Sendable () throws -> HTTPClientRequest.Body)?,
+        _ makeBody: (@Sendable () throws -> HTTPClientRequest.Body?)?,
         _ logger: Logger?,
         letGo: @escaping @Sendable (Value) async -> Void,
         read: @escaping @Sendable (HTTPClientResponse) async throws -> Value

@@ -61,7 +61,7 @@ public struct MetricsEventMonitor: EventMonitor {
 private enum Outcome: String, CaseIterable {
     case accepted, refused, cancelled, failed
 
-    init(_ error: RequestError?) {
+    init(_ error: AFError?) {
         switch error {
         case nil: self = .accepted
         case .explicitlyCancelled?: self = .cancelled

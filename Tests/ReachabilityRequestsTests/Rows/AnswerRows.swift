@@ -5,14 +5,14 @@ import Testing
 
 /// What Alamofire's tests expect of checks and serializers, one row for each answer.
 struct AnswerRows {
-    private static func head(_ status: Int, _ type: String?) -> ResponseHead {
-        ResponseHead(url: "http://h/", statusCode: status, headers: type.map { ["Content-Type": $0] } ?? [:])
+    private static func head(_ status: Int, _ type: String?) -> HTTPURLResponse {
+        HTTPURLResponse(text: "http://h/", statusCode: status, headers: type.map { ["Content-Type": $0] } ?? [:])
     }
 
-    private static func refusal(_ head: ResponseHead, _ add: (inout Validator) -> Void) -> RequestError? {
+    private static func refusal(_ head: HTTPURLResponse, _ add: (inout Validator) -> Void) -> AFError? {
         var validator = Validator()
         add(&validator)
-        return validator.refusal(OutgoingRequest(url: "http://h/"), head, Data("x".utf8))
+        return validator.refusal(URLRequest(text: "http://h/"), head, Data("x".utf8))
     }
 
     @Test(arguments: [
@@ -78,14 +78,14 @@ struct AnswerRows {
         (200, .get, "{", "{ { -"), (200, .get, "\u{feff}7", "\u{feff}7 7 7"),
     ])
     func `bodies`(status: Int, method: HTTPMethod, body: String, texts: String) {
-        let request = OutgoingRequest(url: "http://h/", method: method)
+        let request = URLRequest(text: "http://h/", method: method)
         let head = Self.head(status, "text/plain; charset=utf-8")
         let data = Data(body.utf8)
         func read<Serializer: DataResponseSerializerProtocol>(
             _ serializer: Serializer,
             _ text: (Serializer.SerializedObject) -> String
         ) -> String {
-            (try? serializer.serialize(request: request, response: head, data: data)).map(text) ?? "-"
+            (try? serializer.serialize(request: request, response: head, data: data, error: nil)).map(text) ?? "-"
         }
         let found = [
             read(DataResponseSerializer()) { String(decoding: $0, as: UTF8.self) },
@@ -108,13 +108,15 @@ struct AnswerRows {
         method: HTTPMethod,
         isAllowed: Bool
     ) {
-        let request = OutgoingRequest(url: "http://h/", method: method)
+        let request = URLRequest(text: "http://h/", method: method)
         let data = DataResponseSerializer(emptyResponseCodes: codes, emptyRequestMethods: methods)
         let text = StringResponseSerializer(emptyResponseCodes: codes, emptyRequestMethods: methods)
         let value = DecodableResponseSerializer<Empty>(emptyResponseCodes: codes, emptyRequestMethods: methods)
         let head = Self.head(status, nil)
-        #expect(((try? data.serialize(request: request, response: head, data: Data())) != nil) == isAllowed)
-        #expect(((try? text.serialize(request: request, response: head, data: Data())) != nil) == isAllowed)
-        #expect(((try? value.serialize(request: request, response: head, data: Data())) != nil) == isAllowed)
+        #expect(((try? data.serialize(request: request, response: head, data: Data(), error: nil)) != nil) == isAllowed)
+        #expect(((try? text.serialize(request: request, response: head, data: Data(), error: nil)) != nil) == isAllowed)
+        #expect(
+            ((try? value.serialize(request: request, response: head, data: Data(), error: nil)) != nil) == isAllowed
+        )
     }
 }

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import ReachabilityRetry
 import Testing
 
 @testable import ReachabilityRequests
@@ -16,7 +15,7 @@ struct BadInputRows {
     func `what is no URL is refused, or sent as it is meant`(url: String) async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let request = try lab.session(deadline: .milliseconds(300)).request(url)
-            let error = await request.response(using: StringResponseSerializer()).error
+            let error = await request.serializingResponse(using: StringResponseSerializer()).response.error
             // A name that does not exist is an answer of the network's.
             #expect(
                 error?.isInvalidURLError == true || error?.isSessionTaskError == true,
@@ -31,7 +30,7 @@ struct BadInputRows {
     func `no path adds a header field or a request`(path: String) async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let request = try lab.session().request(lab.server.url(path))
-            let error = await request.response(using: StringResponseSerializer()).error
+            let error = await request.serializingResponse(using: StringResponseSerializer()).response.error
             #expect(lab.server.seen.count == (error == nil ? 1 : 0))
             for seen in lab.server.seen {
                 #expect(seen.path.utf8.allSatisfy { (0x21...0x7e).contains($0) } && seen.fields["evil"] == nil)
@@ -47,16 +46,14 @@ struct BadInputRows {
         try await withServer({ _ in Reply("x") }) { lab in
             let session = try lab.session()
             let request = session.request(lab.server.url(), headers: [HTTPHeader(name: name, value: value)])
-            let adding = Adapter { request, completion in
+            let adding = Adapter { request, _, completion in
                 var request = request
-                request.fields.append(PlainRequest.Field(name: name, value: value))
+                request.headers.add(name: name, value: value)
                 completion(.success(request))
             }
             for request in [request, session.request(lab.server.url(), interceptor: adding)] {
-                guard case .invalidHeader(name)? = await request.response(using: DataResponseSerializer()).error else {
-                    Issue.record("it was sent")
-                    continue
-                }
+                let error = await request.serializingResponse(using: DataResponseSerializer()).response.error
+                #expect(error?.underlyingError as? InvalidRequest == .header(name: name))
             }
             #expect(lab.server.seen.isEmpty)
         }
@@ -70,12 +67,12 @@ struct BadInputRows {
     func `a portal's page in the place of JSON is named`(type: String, body: String, isNamed: Bool) async throws {
         try await withServer({ _ in Reply(body, type: type) }) { lab in
             let session = try lab.session()
-            let read = await #expect(throws: RequestError.self) {
-                try await session.request(lab.server.url()).decodable([Int].self)
+            let read = await #expect(throws: AFError.self) {
+                try await session.request(lab.server.url()).serializingDecodable([Int].self).value
             }
             #expect(read?.description.contains("captive portal") == isNamed)
             let checked = await session.request(lab.server.url(), headers: [.accept("application/json")]).validate()
-                .response(using: StringResponseSerializer())
+                .serializingResponse(using: StringResponseSerializer()).response
             #expect(checked.error?.description.contains("captive portal") ?? false == isNamed)
         }
     }
@@ -85,14 +82,18 @@ struct BadInputRows {
         String(repeating: "x", count: 10_000),
     ])
     func `a charset that is not known is an error, or none`(charset: String) {
-        let head = ResponseHead(url: "", statusCode: 200, headers: ["Content-Type": "text/plain; charset=\(charset)"])
-        let known = head.mimeType?.parameters["charset"]
+        let head = HTTPURLResponse(
+            text: "",
+            statusCode: 200,
+            headers: ["Content-Type": "text/plain; charset=\(charset)"]
+        )
+        let known = head.textEncodingName
         do {
             let text = try StringResponseSerializer()
-                .serialize(request: OutgoingRequest(url: ""), response: head, data: Data("abcd".utf8))
+                .serialize(request: URLRequest(text: ""), response: head, data: Data("abcd".utf8), error: nil)
             // It is as if none had been said, or one that is known.
             #expect(known.map { StringResponseSerializer.encoding(named: $0) != nil } ?? (text == "abcd"))
-        } catch let error as RequestError {
+        } catch let error as AFError {
             #expect(error.isResponseSerializationError && error.description.utf8.count < 100_000)
         } catch {
             Issue.record("\(error)")
@@ -103,7 +104,7 @@ struct BadInputRows {
     func `a coding that is not what it says is an error or bytes, and no crash`(coding: String) async throws {
         try await withServer({ _ in Reply("no such coding", fields: ["Content-Encoding": coding]) }) { lab in
             let response = try await lab.session(deadline: .seconds(10)).request(lab.server.url())
-                .response(using: DataResponseSerializer())
+                .serializingResponse(using: DataResponseSerializer()).response
             #expect(response.error?.isSessionTaskError == true || response.value == Data("no such coding".utf8))
         }
     }
@@ -115,8 +116,12 @@ struct BadInputRows {
             return Reply(status: 302, fields: ["Location": next])
         }) { lab in
             let session = try lab.session()
-            let long = await session.request(lab.server.url("/0")).response(using: StringResponseSerializer()).error
-            let circle = await session.request(lab.server.url("/circle")).response(using: StringResponseSerializer())
+            let long = await session.request(lab.server.url("/0")).serializingResponse(
+                using: StringResponseSerializer()
+            ).response.error
+            let circle = await session.request(lab.server.url("/circle")).serializingResponse(
+                using: StringResponseSerializer()
+            ).response
                 .error
             #expect((long?.underlyingError as? RetryError)?.lastError as? RedirectFailure == .tooMany(limit: 20))
             #expect((circle?.underlyingError as? RetryError)?.lastError as? RedirectFailure == .cycle)
@@ -133,7 +138,7 @@ struct BadInputRows {
             seen.path == "/start" ? Reply("r", status: 302, fields: ["Location": location]) : Reply("other")
         }) { lab in
             let response = try await lab.session(deadline: .seconds(1)).request(lab.server.url("/start"))
-                .response(using: StringResponseSerializer())
+                .serializingResponse(using: StringResponseSerializer()).response
             // An empty place is this place (RFC 3986, section 4.4): a circle.
             #expect(response.response?.statusCode == 302 || response.error != nil)
             #expect(lab.server.seen.allSatisfy { $0.path == "/start" })

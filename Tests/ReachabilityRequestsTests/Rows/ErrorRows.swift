@@ -1,66 +1,119 @@
-import ReachabilityRequests
+import FoundationEssentials
 import Testing
+
+@testable import ReachabilityRequests
 
 /// What each error says of itself, as Alamofire's do.
 struct ErrorRows {
     private struct Cause: Error {}
 
-    @Test(arguments: [
-        (RequestError.explicitlyCancelled, "cancelled"), (.invalidURL(url: ""), "url"),
+    private static let file = URL(filePath: "/f")
+
+    private static let kinds: [(AFError, String)] = [
+        (.explicitlyCancelled, "cancelled"), (.invalidURL(url: ""), "url"),
         (.responseValidationFailed(reason: .unacceptableStatusCode(code: 404)), "validation"),
         (.responseValidationFailed(reason: .missingContentType(acceptableContentTypes: [])), "validation"),
         (.responseValidationFailed(reason: .customValidationFailed(error: Cause())), "validation"),
+        (.responseValidationFailed(reason: .dataFileNil), "validation"),
         (.responseSerializationFailed(reason: .inputDataNilOrZeroLength), "serialization"),
-        (.responseSerializationFailed(reason: .decodingFailed(error: Cause(), contentType: nil)), "serialization"),
-        (.responseSerializationFailed(reason: .stringSerializationFailed(charset: "x")), "serialization"),
+        (.responseSerializationFailed(reason: .decodingFailed(error: Cause())), "serialization"),
+        (.responseSerializationFailed(reason: .stringSerializationFailed(encoding: .utf8)), "serialization"),
         (.responseSerializationFailed(reason: .invalidEmptyResponse(type: "T")), "serialization"),
         (.sessionTaskFailed(error: Cause()), "task"),
-        (.downloadedFileMoveFailed(error: Cause(), source: "", destination: ""), "move"),
-        (.requestAdaptationFailed(error: Cause()), ""), (.createUploadableFailed(error: Cause()), ""),
-        (.parameterEncodingFailed(reason: .jsonEncodingFailed(error: Cause())), ""),
-        (.parameterEncoderFailed(reason: .encoderFailed(error: Cause())), ""),
-        (.multipartEncodingFailed(reason: .bodyPartFileNotReachable(at: "")), ""),
-        (.requestRetryFailed(retryError: Cause(), originalError: Cause()), ""), (.invalidMethod(""), ""),
-    ])
-    func `which kind it is`(error: RequestError, kind: String) {
-        let kinds = [
-            error.isExplicitlyCancelledError ? "cancelled" : nil, error.isInvalidURLError ? "url" : nil,
-            error.isResponseValidationError ? "validation" : nil,
-            error.isResponseSerializationError ? "serialization" : nil, error.isSessionTaskError ? "task" : nil,
-            error.isDownloadedFileMoveError ? "move" : nil,
-        ]
-        #expect(kinds.compactMap { $0 }.joined(separator: " ") == kind)
-        #expect(!error.description.isEmpty && error.attempts.isEmpty)
-    }
+        (.downloadedFileMoveFailed(error: Cause(), source: file, destination: file), "move"),
+        (.requestAdaptationFailed(error: Cause()), "adaptation"),
+        (.createUploadableFailed(error: Cause()), "uploadable"), (.createURLRequestFailed(error: Cause()), "request"),
+        (.parameterEncodingFailed(reason: .jsonEncodingFailed(error: Cause())), "encoding"),
+        (.parameterEncoderFailed(reason: .encoderFailed(error: Cause())), "encoder"),
+        (.multipartEncodingFailed(reason: .bodyPartFileNotReachable(at: file)), "multipart"),
+        (.requestRetryFailed(retryError: Cause(), originalError: Cause()), "retry"),
+        (.sessionDeinitialized, "deinitialized"), (.sessionInvalidated(error: nil), "invalidated"),
+        (.urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data())), ""),
+    ]
 
-    @Test(arguments: [
-        RequestError.requestAdaptationFailed(error: Cause()), .createUploadableFailed(error: Cause()),
-        .sessionTaskFailed(error: Cause()), .responseValidationFailed(reason: .customValidationFailed(error: Cause())),
-        .responseSerializationFailed(reason: .decodingFailed(error: Cause(), contentType: nil)),
-        .responseSerializationFailed(reason: .customSerializationFailed(error: Cause())),
-        .parameterEncodingFailed(reason: .jsonEncodingFailed(error: Cause())),
-        .parameterEncoderFailed(reason: .encoderFailed(error: Cause())),
-        .requestRetryFailed(retryError: Cause(), originalError: CancellationError()),
-        .downloadedFileMoveFailed(error: Cause(), source: "", destination: ""),
-        .downloadedFileWriteFailed(error: Cause(), path: ""), .downloadInterrupted(error: Cause()),
-    ])
-    func `what is below it`(error: RequestError) {
-        #expect(error.underlyingError is Cause)
-    }
-
-    @Test(arguments: [
-        RequestError.invalidURL(url: "h\u{1b}[2J"), .invalidMethod("\u{7}"),
-        .responseValidationFailed(
-            reason: .unacceptableContentType(acceptableContentTypes: ["a/b"], responseContentType: "a\u{1b}c")
-        ),
-        .responseSerializationFailed(reason: .stringSerializationFailed(charset: "\u{9b}2J")),
-        .multipartEncodingFailed(reason: .bodyPartFileNotReachable(at: "\u{202e}")),
-        .downloadBusy(path: "a\r\nb"), .fileExists(path: "\u{0}"),
-    ])
-    func `text of strangers is safe to show`(error: RequestError) {
-        let isSafe = error.description.unicodeScalars.allSatisfy { scalar in
-            ![.control, .format].contains(scalar.properties.generalCategory)
+    @Test func `which kind it is`() {
+        for (error, kind) in Self.kinds {
+            let kinds: [(Bool, String)] = [
+                (error.isExplicitlyCancelledError, "cancelled"), (error.isInvalidURLError, "url"),
+                (error.isResponseValidationError, "validation"),
+                (error.isResponseSerializationError, "serialization"), (error.isSessionTaskError, "task"),
+                (error.isDownloadedFileMoveError, "move"), (error.isRequestAdaptationError, "adaptation"),
+                (error.isCreateUploadableError, "uploadable"), (error.isCreateURLRequestError, "request"),
+                (error.isParameterEncodingError, "encoding"), (error.isParameterEncoderError, "encoder"),
+                (error.isMultipartEncodingError, "multipart"), (error.isRequestRetryError, "retry"),
+                (error.isSessionDeinitializedError, "deinitialized"),
+                (error.isSessionInvalidatedError, "invalidated"),
+            ]
+            #expect(kinds.filter(\.0).map(\.1).joined(separator: " ") == kind)
+            #expect(!error.description.isEmpty && error.attempts.isEmpty)
+            #expect(error.localizedDescription == error.errorDescription && error.asAFError != nil)
         }
-        #expect(isSafe)
+    }
+
+    @Test func `what is below it`() {
+        let errors: [AFError] = [
+            .requestAdaptationFailed(error: Cause()), .createUploadableFailed(error: Cause()),
+            .createURLRequestFailed(error: Cause()), .sessionTaskFailed(error: Cause()),
+            .sessionInvalidated(error: Cause()),
+            .responseValidationFailed(reason: .customValidationFailed(error: Cause())),
+            .responseSerializationFailed(reason: .decodingFailed(error: Cause())),
+            .responseSerializationFailed(reason: .jsonSerializationFailed(error: Cause())),
+            .responseSerializationFailed(reason: .customSerializationFailed(error: Cause())),
+            .parameterEncodingFailed(reason: .jsonEncodingFailed(error: Cause())),
+            .parameterEncodingFailed(reason: .customEncodingFailed(error: Cause())),
+            .parameterEncoderFailed(reason: .encoderFailed(error: Cause())),
+            .multipartEncodingFailed(reason: .inputStreamReadFailed(error: Cause())),
+            .multipartEncodingFailed(reason: .outputStreamWriteFailed(error: Cause())),
+            .multipartEncodingFailed(reason: .bodyPartFileNotReachableWithError(atURL: Self.file, error: Cause())),
+            .requestRetryFailed(retryError: Cause(), originalError: CancellationError()),
+            .downloadedFileMoveFailed(error: Cause(), source: Self.file, destination: Self.file),
+        ]
+        for error in errors { #expect(error.underlyingError is Cause, "\(error)") }
+        for error in [AFError.sessionDeinitialized, .invalidURL(url: "x"), .sessionInvalidated(error: nil)] {
+            #expect(error.underlyingError == nil)
+        }
+        #expect(AFError.explicitlyCancelled.underlyingError is CancellationError)
+    }
+
+    @Test func `the values of an error`() {
+        let type = AFError.responseValidationFailed(
+            reason: .unacceptableContentType(acceptableContentTypes: ["a/b"], responseContentType: "c/d")
+        )
+        #expect(type.acceptableContentTypes == ["a/b"] && type.responseContentType == "c/d")
+        let missing = AFError.responseValidationFailed(reason: .missingContentType(acceptableContentTypes: ["a/b"]))
+        #expect(missing.acceptableContentTypes == ["a/b"] && missing.responseContentType == nil)
+        #expect(AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: 404)).responseCode == 404)
+        let encoding = AFError.responseSerializationFailed(reason: .stringSerializationFailed(encoding: .ascii))
+        #expect(encoding.failedStringEncoding == .ascii && encoding.responseCode == nil)
+        let move = AFError.downloadedFileMoveFailed(
+            error: Cause(),
+            source: Self.file,
+            destination: URL(filePath: "/g")
+        )
+        #expect(move.sourceURL == Self.file && move.destinationURL == URL(filePath: "/g") && move.url == nil)
+        #expect(AFError.multipartEncodingFailed(reason: .bodyPartFileIsDirectory(at: Self.file)).url == Self.file)
+        #expect(AFError.invalidURL(url: "x").urlConvertible as? String == "x")
+    }
+
+    @Test func `text of strangers is safe to show`() {
+        let errors: [AFError] = [
+            .invalidURL(url: "h\u{1b}[2J"), .createURLRequestFailed(error: InvalidRequest.method("\u{7}")),
+            .responseValidationFailed(
+                reason: .unacceptableContentType(acceptableContentTypes: ["a/b"], responseContentType: "a\u{1b}c")
+            ),
+            .responseSerializationFailed(
+                reason: .customSerializationFailed(error: UnknownCharacterSet(name: "\u{9b}2J"))
+            ),
+            .multipartEncodingFailed(reason: .bodyPartFileNotReachable(at: URL(filePath: "/\u{202e}"))),
+            .sessionTaskFailed(error: DownloadFailure.busy(path: "a\r\nb")),
+            .sessionTaskFailed(error: DownloadFailure.fileExists(path: "\u{0}")),
+            .createUploadableFailed(error: FileFailure(path: "\u{1b}", reason: "x")),
+        ]
+        for error in errors {
+            let isSafe = error.description.unicodeScalars.allSatisfy { scalar in
+                ![.control, .format].contains(scalar.properties.generalCategory)
+            }
+            #expect(isSafe, "\(error)")
+        }
     }
 }

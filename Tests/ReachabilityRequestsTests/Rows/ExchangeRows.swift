@@ -1,6 +1,5 @@
 import FoundationEssentials
 import LinuxSupport
-import ReachabilityRetry
 import Testing
 
 @testable import ReachabilityRequests
@@ -14,7 +13,7 @@ struct ExchangeRows {
     func `methods arrive`(method: HTTPMethod, name: String) async throws {
         try await withServer({ Reply($0.method) }) { lab in
             let response = try await lab.session().request(lab.server.url(), method: method).validate()
-                .response(using: StringResponseSerializer())
+                .serializingResponse(using: StringResponseSerializer()).response
             #expect(response.error == nil && lab.server.seen.map(\.method) == [name])
         }
     }
@@ -35,13 +34,14 @@ struct ExchangeRows {
             seen.path == "/a" ? Reply(status: status, fields: ["Location": "/b"]) : Reply("end")
         }) { lab in
             let hasBody = ["POST", "PUT", "PATCH"].contains(method)
-            let request = OutgoingRequest(
-                url: lab.server.url("/a"),
+            let request = URLRequest(
+                text: lab.server.url("/a"),
                 method: HTTPMethod(rawValue: method),
                 headers: [.authorization("secret"), HTTPHeader(name: "Own", value: "1")],
-                body: hasBody ? .bytes([0x78]) : nil
+                body: hasBody ? Data([0x78]) : nil
             )
-            _ = await (try lab.session()).request(request).response(using: StringResponseSerializer())
+            _ = await (try lab.session()).request(request).serializingResponse(using: StringResponseSerializer())
+                .response
             let last = try #require(lab.server.seen.last)
             let body = String(decoding: last.body, as: UTF8.self)
             #expect(last.method + (body.isEmpty ? "" : " " + body) == next && last.path == "/b")
@@ -59,7 +59,7 @@ struct ExchangeRows {
                     .authorization("secret"), HTTPHeader(name: "Cookie", value: "secret"),
                     HTTPHeader(name: "Proxy-Authorization", value: "secret"), HTTPHeader(name: "Own", value: "1"),
                 ]
-                _ = try await lab.session().request(lab.server.url(), headers: headers).string()
+                _ = try await lab.session().request(lab.server.url(), headers: headers).serializingString().value
                 let fields = try #require(other.server.seen.last?.fields)
                 #expect(!fields.values.contains("secret") && fields["own"] == "1")
             }
@@ -70,11 +70,15 @@ struct ExchangeRows {
     func `a redirect that is not to be followed is the answer`(status: Int) async throws {
         try await withServer({ _ in Reply("page", status: status, fields: ["Location": "/b"]) }) { lab in
             let session = try lab.session().overriding { $0.options.redirects = RedirectRule.none }
-            let response = await session.request(lab.server.url()).response(using: StringResponseSerializer())
+            let response = await session.request(lab.server.url()).serializingResponse(
+                using: StringResponseSerializer()
+            ).response
             // Different on purpose: its page is not read.
-            #expect(response.response?.statusCode == status && response.metrics.hops.count == 1)
+            #expect(response.response?.statusCode == status && response.metrics?.hops.count == 1)
             #expect(
-                await session.request(lab.server.url()).validate().response(using: StringResponseSerializer())
+                await session.request(lab.server.url()).validate().serializingResponse(
+                    using: StringResponseSerializer()
+                ).response
                     .error?.responseCode == status
             )
         }
@@ -91,7 +95,7 @@ struct ExchangeRows {
             lab in
             let headers: HTTPHeaders = [.authorization(username: name, password: password)]
             let response = try await lab.session().request(lab.server.url(), headers: headers).validate()
-                .response(using: StringResponseSerializer())
+                .serializingResponse(using: StringResponseSerializer()).response
             #expect(response.error?.responseCode == (isIn ? nil : 401))
         }
     }
@@ -102,7 +106,7 @@ struct ExchangeRows {
     func `nothing is cached`(control: String) async throws {
         try await withServer({ _ in Reply("x", fields: ["Cache-Control": control, "ETag": "\"v\""]) }) { lab in
             let session = try lab.session()
-            for _ in 0..<2 { #expect(try await session.request(lab.server.url()).string() == "x") }
+            for _ in 0..<2 { #expect(try await session.request(lab.server.url()).serializingString().value == "x") }
             #expect(lab.server.seen.count == 2 && lab.server.seen.allSatisfy { $0.fields["if-none-match"] == nil })
         }
     }
@@ -121,9 +125,9 @@ struct ExchangeRows {
     ])
     func `header fields arrive`(header: HTTPHeader, name: String, value: String) async throws {
         try await withServer({ _ in Reply("x") }) { lab in
-            _ = try await lab.session().request(lab.server.url(), headers: [header]).string()
+            _ = try await lab.session().request(lab.server.url(), headers: [header]).serializingString().value
             #expect(lab.server.seen.map { $0.fields[name] } == [value])
-            _ = try await lab.session(headers: [header]).request(lab.server.url()).string()
+            _ = try await lab.session(headers: [header]).request(lab.server.url()).serializingString().value
             #expect(lab.server.seen.map { $0.fields[name] } == [value, value])
         }
     }
@@ -149,7 +153,9 @@ struct ExchangeRows {
             )
         }) { lab in
             let session = try lab.session(monitors: [Recorder(sink: sink)])
-            _ = await session.request(lab.server.url(path)).validate().response(using: DataResponseSerializer())
+            _ = await session.request(lab.server.url(path)).validate().serializingResponse(
+                using: DataResponseSerializer()
+            ).response
             var found: [String] = []
             for await event in events {
                 switch event {
@@ -173,7 +179,10 @@ struct ExchangeRows {
             try await withThrowingTaskGroup { group in
                 for number in 0..<count {
                     group.addTask {
-                        (number, try await session.request(lab.server.url("/\(number)")).validate().string())
+                        (
+                            number,
+                            try await session.request(lab.server.url("/\(number)")).validate().serializingString().value
+                        )
                     }
                 }
                 for try await (number, text) in group { #expect(text == "/\(number)") }

@@ -90,7 +90,7 @@ struct FormRows {
     ])
     func `names are escaped`(name: String, text: String) throws {
         #expect(Self.plain(try URLEncodedFormEncoder().encode([name: 1])) == text)
-        let loose = try URLEncoding.default.encode(OutgoingRequest(url: "http://h/"), with: [name: 1]).url
+        let loose = try URLEncoding.default.encode(URLRequest(text: "http://h/"), with: [name: 1]).text
         #expect(Self.plain(loose) == "http://h/?" + text)
     }
 

@@ -26,14 +26,14 @@ struct LooseParameterRows {
         ("different types", ["a": 1, "b": "x", "c": false, "d": 0.5], "a=1&b=x&c=0&d=0.5"),
     ])
     func `in a query and in a body`(what: String, parameters: Parameters, text: String) throws {
-        let get = try URLEncoding.default.encode(OutgoingRequest(url: "http://h/p"), with: parameters)
-        #expect(Self.plain(get.url) == (text.isEmpty ? "http://h/p" : "http://h/p?" + text) && get.body == nil)
-        let post = OutgoingRequest(url: "http://h/p", method: .post)
+        let get = try URLEncoding.default.encode(URLRequest(text: "http://h/p"), with: parameters)
+        #expect(Self.plain(get.text) == (text.isEmpty ? "http://h/p" : "http://h/p?" + text) && get.httpBody == nil)
+        let post = URLRequest(text: "http://h/p", method: .post)
         let encoded = try URLEncoding.default.encode(post, with: parameters)
-        #expect(Self.plain(encoded.text ?? "") == text && encoded.url == "http://h/p")
+        #expect(Self.plain(encoded.bodyText ?? "") == text && encoded.text == "http://h/p")
         #expect(encoded.headers["Content-Type"] == "application/x-www-form-urlencoded; charset=utf-8")
         #expect(
-            Self.plain(try URLEncoding.httpBody.encode(OutgoingRequest(url: "http://h/"), with: parameters).text ?? "")
+            Self.plain(try URLEncoding.httpBody.encode(URLRequest(text: "http://h/"), with: parameters).bodyText ?? "")
                 == text
         )
     }
@@ -49,10 +49,10 @@ struct LooseParameterRows {
         ("a large number", ["a": UInt64.max], #"{"a":18446744073709551615}"#),
     ])
     func `as JSON`(what: String, parameters: Parameters, text: String) throws {
-        let request = OutgoingRequest(url: "http://h/", method: .post)
+        let request = URLRequest(text: "http://h/", method: .post)
         let encoded = try JSONEncoding.default.encode(request, with: parameters)
-        #expect(encoded.text == text && encoded.headers["Content-Type"] == "application/json")
-        #expect(encoded.url == request.url)
+        #expect(encoded.bodyText == text && encoded.headers["Content-Type"] == "application/json")
+        #expect(encoded.text == request.text)
     }
 
     @Test(arguments: [
@@ -60,8 +60,8 @@ struct LooseParameterRows {
         ("infinity", ["a": [Double.infinity]]), ("a date deep inside", ["a": ["b": [Date()]]]),
     ])
     func `what JSON has not is an error`(what: String, parameters: Parameters) {
-        let error = #expect(throws: RequestError.self) {
-            try JSONEncoding.default.encode(OutgoingRequest(url: "http://h/"), with: parameters)
+        let error = #expect(throws: AFError.self) {
+            try JSONEncoding.default.encode(URLRequest(text: "http://h/"), with: parameters)
         }
         guard case .parameterEncodingFailed(.jsonEncodingFailed)? = error else {
             Issue.record("\(String(describing: error))")

@@ -1,7 +1,6 @@
 import AsyncHTTPClient
 import LinuxSupport
 import ReachabilityRequests
-import ReachabilityRetry
 import TestSupport
 
 /// A server, and what a session needs that retries within milliseconds.
@@ -30,11 +29,11 @@ struct SessionLab: Sendable {
                 policy: try RetryPolicy(deadline: deadline, attempts: 4, backoff: backoff),
                 options: RequestRetryOptions(connectTimeout: .seconds(60), coordinator: coordinator)
             ),
-            interceptor: interceptor,
             headers: headers,
             limits: limits,
-            eventMonitors: monitors,
-            startRequestsImmediately: startRequestsImmediately
+            startRequestsImmediately: startRequestsImmediately,
+            interceptor: interceptor,
+            eventMonitors: monitors
         )
     }
 }

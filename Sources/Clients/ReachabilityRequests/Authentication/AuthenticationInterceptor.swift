@@ -1,22 +1,22 @@
 import LinuxSupport
-public import ReachabilityRetry
+import ReachabilityRetry
 
-/// Puts a credential into every request, and has it refreshed once for all requests that need a new one: before they are sent, where
-/// the credential says so, and after they were refused because of it. The class and its uses are Alamofire 5's.
+/// Adds a credential to every request. It refreshes the credential once for all waiting requests, if it requires that before a request is
+/// sent, or if it was rejected.
 ///
-/// A refresh goes on when the request that began it is cancelled.
-public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: SessionInterceptor {
-    /// The kind of credential.
+/// A refresh continues if the request that began it is cancelled.
+public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: RequestInterceptor {
+    /// The type of the credential.
     public typealias Credential = AuthenticatorType.Credential
 
-    /// How many refreshes may be made in which time, so that a server that refuses every credential is left alone.
+    /// The maximum number of refreshes in a time, so that a server that rejects every credential is not queried for ever.
     public struct RefreshWindow: Hashable, Sendable {
-        /// The time in seconds.
+        /// The time, in seconds.
         public let interval: Double
-        /// How many.
+        /// The maximum number of refreshes.
         public let maximumAttempts: Int
 
-        /// Five in half a minute, unless told otherwise.
+        /// A window, by default of five refreshes in 30 seconds.
         public init(interval: Double = 30, maximumAttempts: Int = 5) {
             self.interval = interval
             self.maximumAttempts = maximumAttempts
@@ -31,10 +31,10 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     /// An interceptor.
     ///
     /// - Parameters:
-    ///   - authenticator: What puts credentials into requests and fetches them.
-    ///   - credential: The first; nil where it is set later.
-    ///   - refreshWindow: How often it may be refreshed; nil for any number.
-    ///   - clock: What measures that.
+    ///   - authenticator: Adds credentials to requests, and refreshes them.
+    ///   - credential: The first credential; nil if it is set later.
+    ///   - refreshWindow: The maximum number of refreshes; nil for no limit.
+    ///   - clock: Measures the window.
     public init(
         authenticator: AuthenticatorType,
         credential: Credential? = nil,
@@ -47,28 +47,28 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         state = Locked(RefreshState(credential: credential))
     }
 
-    /// What requests are sent with from now on.
+    /// The credential of the next requests.
     public var credential: Credential? {
         get { state.withLock { $0.credential } }
         set { state.withLock { $0.set(newValue) } }
     }
 
-    /// The request with the credential, which may have to be fetched before.
+    /// Adds the credential, which is refreshed first if it requires that.
     public func adapt(
-        _ urlRequest: PlainRequest,
+        _ urlRequest: URLRequest,
         for session: Session,
-        completion: @escaping @Sendable (Result<PlainRequest, any Error>) -> Void
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
         adapt(urlRequest, for: session, isRefreshed: false, completion: completion)
     }
 
-    /// - Parameter isRefreshed: Whether it waited for a refresh. Where nothing else bounds their number, a refreshed credential is used,
-    ///   even if it wants to be refreshed.
+    /// - Parameter isRefreshed: Whether the request has waited for a refresh. Without a window a refreshed credential is used even if it
+    ///   requires another refresh.
     private func adapt(
-        _ urlRequest: PlainRequest,
+        _ urlRequest: URLRequest,
         for session: Session,
         isRefreshed: Bool,
-        completion: @escaping @Sendable (Result<PlainRequest, any Error>) -> Void
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
         let again: RefreshState<Credential>.Waiting = { [self] result in
             switch result {
@@ -76,7 +76,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
             case .failure(let error): completion(.failure(error))
             }
         }
-        // The credential is asked outside the lock, for it is the caller's code.
+        // Outside the lock, because the credential is code of the caller.
         let (credential, version) = state.withLock { ($0.credential, $0.version) }
         let isOld = !(isRefreshed && refreshWindow == nil) && credential?.requiresRefresh == true
         switch state.withLock({ $0.adapt(isOld: isOld, in: version, again) }) {
@@ -91,15 +91,14 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         }
     }
 
-    /// A retry with another credential, where it was the credential.
+    /// Retries with another credential if the credential was rejected.
     public func retry(
-        _ request: FailedRequest,
+        _ request: Request,
         for session: Session,
         dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        let sent = request.request
-        guard let response = request.response,
+        guard let sent = request.request, let response = request.response,
             authenticator.didRequest(sent, with: response, failDueToAuthenticationError: error)
         else { return completion(.doNotRetry) }
         let (credential, version) = state.withLock { ($0.credential, $0.version) }
@@ -133,85 +132,85 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
 }
 
 extension AuthenticationInterceptor.RefreshWindow {
-    /// A window of a day is as good as one for ever, and does not overflow; one that is no number is none.
+    /// The time, of at most a day, so that it does not overflow; zero if it is not a number.
     fileprivate var duration: Duration { interval > 0 ? .seconds(min(interval, 86_400)) : .zero }
 }
 
-/// What lets requests in, such as a token. The protocol and its uses are Alamofire 5's.
+/// A credential, for example a token.
 public protocol AuthenticationCredential: Sendable {
-    /// Whether it is to be replaced before the next request is sent with it, because it will expire soon, for example.
+    /// A Boolean value that indicates whether it must be refreshed before the next request, for example because it expires soon.
     var requiresRefresh: Bool { get }
 }
 
-/// Puts credentials into requests, knows whether a request was refused because of them, and fetches new ones. It is asked from any thread.
+/// Adds credentials to requests, recognizes rejected ones, and refreshes them. It is called on any thread.
 public protocol Authenticator: AnyObject, Sendable {
-    /// The kind of credential.
+    /// The type of the credential.
     associatedtype Credential: AuthenticationCredential
 
-    /// Puts the credential into a request.
-    func apply(_ credential: Credential, to urlRequest: inout PlainRequest)
+    /// Adds the credential to a request.
+    func apply(_ credential: Credential, to urlRequest: inout URLRequest)
 
-    /// Fetches another credential, and calls `completion` with it or with an error; only the first call counts. All requests that need it
-    /// wait for this call, each until its deadline.
+    /// Calls `completion` with another credential or with an error. Later calls are ignored. All requests that need the credential wait,
+    /// each until its deadline.
     func refresh(
         _ credential: Credential,
         for session: Session,
         completion: @escaping @Sendable (Result<Credential, any Error>) -> Void
     )
 
-    /// Whether the request was refused because of its credential: by a status of 401, for example.
+    /// Returns whether the request was rejected because of its credential, for example with the status 401.
     func didRequest(
-        _ urlRequest: PlainRequest,
-        with response: ResponseHead,
+        _ urlRequest: URLRequest,
+        with response: HTTPURLResponse,
         failDueToAuthenticationError error: any Error
     ) -> Bool
 
-    /// Whether the request was sent with this credential. One that was sent with another is sent again, and nothing is fetched.
-    func isRequest(_ urlRequest: PlainRequest, authenticatedWith credential: Credential) -> Bool
+    /// Returns whether the request was sent with this credential. Otherwise it is sent again without a refresh.
+    func isRequest(_ urlRequest: URLRequest, authenticatedWith credential: Credential) -> Bool
 }
 
-/// Why there is no credential.
+/// The reason why there is no credential.
 public enum AuthenticationError: Error, Hashable, Sendable {
-    /// There was none to begin with.
+    /// No credential was set.
     case missingCredential
-    /// It has been refreshed too often in the window of time, see ``AuthenticationInterceptor/RefreshWindow``.
+    /// The maximum number of refreshes was reached, see ``AuthenticationInterceptor/RefreshWindow``.
     case excessiveRefresh
 }
 
 extension AuthenticationError: CustomStringConvertible {
-    /// What was wrong, and what to do.
+    /// The reason, and what to do.
     public var description: String {
         switch self {
         case .missingCredential: "there is no credential; set AuthenticationInterceptor.credential"
-        case .excessiveRefresh: "the credential was refreshed too often; the server seems to refuse each new one"
+        case .excessiveRefresh: "the credential was refreshed too often; the server seems to reject each new one"
         }
     }
 }
 
-/// The credential, and who waits for another. A value without locks and calls: what is to be done is what its functions return.
+/// The credential, and the requests that wait for another one. A value: its functions return what is to be done.
 struct RefreshState<Credential: AuthenticationCredential>: Sendable {
-    /// Called when the refresh has ended.
+    /// Called at the end of a refresh.
     typealias Waiting = @Sendable (Result<Void, any Error>) -> Void
 
-    /// What is to be done about a request.
+    /// The next step of a request.
     enum Step {
-        /// It is called when the refresh under way has ended.
+        /// It waits for the end of the refresh.
         case wait
-        /// The same, and this refresh is to be made.
+        /// It waits, and this refresh begins.
         case refresh(Credential, number: Int)
-        /// The credential has changed meanwhile.
+        /// The credential has changed, so the request looks again.
         case lookAgain
         case use(Credential)
         case missing
     }
 
     private(set) var credential: Credential?
-    /// Changes with the credential.
+    /// The number of changes of the credential.
     private(set) var version = 0
-    /// Which refresh is under way; nil for none.
+    /// The number of the refresh in progress; nil if there is none.
     private var underWay: Int?
     private var refreshes = 0
-    /// When refreshes were made, as long as they count.
+    /// The times of the refreshes within the window.
     private var times: [Duration] = []
     private var waiting: [Waiting] = []
 
@@ -223,7 +222,7 @@ struct RefreshState<Credential: AuthenticationCredential>: Sendable {
     }
 
     /// - Parameters:
-    ///   - isOld: Whether the credential of that version wants to be refreshed.
+    ///   - isOld: Whether the credential of that version requires a refresh.
     ///   - again: Called after a refresh.
     mutating func adapt(isOld: Bool, in version: Int, _ again: @escaping Waiting) -> Step {
         if underWay != nil {
@@ -235,7 +234,7 @@ struct RefreshState<Credential: AuthenticationCredential>: Sendable {
         return isOld ? begin(credential, again) : .use(credential)
     }
 
-    /// After a request with the credential of that version was refused.
+    /// A request with the credential of that version was rejected.
     mutating func retry(in version: Int, _ again: @escaping Waiting) -> Step {
         guard self.version == version, let credential else { return .lookAgain }
         guard underWay == nil else {
@@ -252,7 +251,7 @@ struct RefreshState<Credential: AuthenticationCredential>: Sendable {
         return .refresh(credential, number: refreshes)
     }
 
-    /// Whether another refresh may be made, which then counts.
+    /// Returns whether another refresh may begin, and counts it.
     mutating func mayRefresh(at now: Duration, _ limit: Int?, in window: Duration?) -> Bool {
         guard let limit, let window else { return true }
         times.removeAll { $0 <= now - window }
@@ -261,7 +260,7 @@ struct RefreshState<Credential: AuthenticationCredential>: Sendable {
         return true
     }
 
-    /// Takes what a refresh has brought, and returns who is to be told. Only the first end of a refresh counts.
+    /// Receives the result of a refresh, and returns the waiting requests. Only the first end of a refresh counts.
     mutating func finish(_ number: Int, _ result: Result<Credential, any Error>) -> [Waiting] {
         guard underWay == number else { return [] }
         underWay = nil

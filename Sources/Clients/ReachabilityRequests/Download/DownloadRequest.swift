@@ -1,192 +1,232 @@
+public import FoundationEssentials
 import LinuxSupport
-public import ReachabilityRetry
+import ReachabilityRetry
 
-/// Looks at a whole file before it gets its name. What it throws throws the file away.
+/// Checks a complete file before it gets its name. If it throws, the file is deleted.
 public typealias FileValidation = @Sendable (_ path: String) async throws -> Void
 
-/// A request whose answer becomes a file. Until it is whole it is `NAME.part` beside its place; so there is never a part of a file in the
-/// place. It is one exchange: begun when it is made (``Session/startRequestsImmediately``), and cancelled when the last task that waits for it
-/// is.
+/// A request whose answer becomes a file. The file gets its name when it is complete, so there is never a part of a file in its place. It is
+/// sent when it is created (``Session/startRequestsImmediately``).
 ///
-/// A download that is interrupted, or whose process ends, is gone on with by the next one to the same place from the same URL, where the
-/// server tells versions of the file apart (a strong ETag). It fails when nothing more comes, and not because it takes long.
-public final class DownloadRequest: ValidatedRequest {
-    /// The request, with the session's header fields.
-    public let request: OutgoingRequest
-    /// The path of the file.
-    public let destination: String
+/// An interrupted download continues if the server identifies versions of the file (a strong ETag). It fails if no more data comes, and not
+/// because it takes long.
+public final class DownloadRequest: Request {
+    /// What is done before the file is moved to its place.
+    public struct Options: OptionSet, Sendable {
+        /// Creates the directories of the place.
+        public static let createIntermediateDirectories = Options(rawValue: 1)
+        /// Replaces an existing file.
+        public static let removePreviousFile = Options(rawValue: 2)
 
-    private let checks: Locked<Validator>
-    private let fileChecks: Locked<[FileValidation]>
-    private let exchange: Exchange<Answer>
-    private let feed = ProgressFeed(DownloadProgress(completed: 0, total: nil))
+        /// The bits.
+        public let rawValue: Int
 
-    init(
-        _ request: OutgoingRequest,
-        to destination: String,
-        replacing: Bool,
-        isResuming: Bool,
+        /// Options of these bits.
+        public init(rawValue: Int) { self.rawValue = rawValue }
+    }
+
+    /// Chooses the place of the complete file.
+    public typealias Destination =
+        @Sendable (
+            _ temporaryURL: URL, _ response: HTTPURLResponse
+        ) -> (destinationURL: URL, options: Options)
+
+    /// The source of a download.
+    public enum Downloadable: Sendable {
+        /// A request.
+        case request(any URLRequestConvertible)
+        /// ``DownloadRequest/resumeData`` of an earlier download.
+        case resumeData(Data)
+    }
+
+    /// The place of the file.
+    enum Target: Sendable {
+        /// A path. The part is beside it.
+        case file(String, replacing: Bool, isResuming: Bool)
+        /// The choice of a closure; nil for the temporary directory, where the part is, too.
+        case chosen(Destination?)
+    }
+
+    /// The source of the download.
+    public nonisolated let downloadable: Downloadable
+
+    nonisolated let target: Target
+    nonisolated let fileChecks = Locked<[FileValidation]>([])
+    /// The path of the file until it is moved to its place.
+    nonisolated let path: String
+    private nonisolated let keepsPart = Locked(false)
+
+    nonisolated init(
+        _ downloadable: Downloadable,
+        to target: Target,
         in session: Session,
         _ interceptor: (any RequestInterceptor)?
     ) {
-        let request = request.adding(session.headers)
-        let checks = Locked(Validator())
-        let fileChecks = Locked<[FileValidation]>([])
-        (self.request, self.destination, self.checks, self.fileChecks) = (request, destination, checks, fileChecks)
-        let cancelled = Answer(error: .explicitlyCancelled)
-        exchange = Exchange(cancelled: cancelled, endsWithWork: true) { [feed] in
-            defer { feed.finish() }
-            do throws(RequestError) {
-                try Self.check(destination, replacing: replacing)
-                let partial = try PartialDownload(destination, url: request.url, isResuming: isResuming) { progress in
-                    feed.change { $0 = progress }
-                }
-                return await session.download(
-                    request,
-                    checks,
-                    interceptor,
-                    partial,
-                    fileChecks,
-                    replacing: replacing
-                )
-            } catch {
-                return Answer(error: error)
-            }
+        (self.downloadable, self.target) = (downloadable, target)
+        let source: any URLRequestConvertible
+        var place: String?
+        switch downloadable {
+        case .request(let convertible): source = convertible
+        case .resumeData(let data):
+            let ticket = ResumeTicket(data)
+            source = ticket
+            place = ticket.known?.path
         }
-        // In a task that is cancelled there is nobody to send it for.
-        if session.startRequestsImmediately, !Task.isCancelled { exchange.start() }
+        if case .file(let given, _, _) = target {
+            path = given
+        } else {
+            let folder = FileManager.default.temporaryDirectory.path
+            path = place ?? "\(folder)/Alamofire_\(UUID().uuidString).tmp"
+        }
+        super.init(source, in: session, interceptor, endsWithWork: true)
     }
 
-    /// Begins it, if that was not done.
-    @discardableResult
-    public func resume() -> DownloadRequest {
-        exchange.start()
-        return self
+    nonisolated override func run(_ request: URLRequest) async -> Answer {
+        do throws(AFError) {
+            var isResuming = true
+            if case .file(let path, let replacing, let resumes) = target {
+                try Self.check(path, replacing: replacing)
+                isResuming = resumes
+            }
+            let partial = try PartialDownload(
+                path,
+                url: request.text,
+                isResuming: isResuming,
+                takesAnyStatus: target.isChosen
+            ) { [weak self] progress in
+                self?.change(.download) { $0 = progress }
+            }
+            var answer = await session.download(request, of: self, partial)
+            let isKept = partial.isResumable && (!target.isChosen || !isCancelled || keepsPart.withLock { $0 })
+            if answer.error != nil, isKept { answer.resumeData = ResumeTicket.data(of: request, at: path) }
+            partial.leave(keepingPart: isKept)
+            return answer
+        } catch {
+            return Answer(error: error)
+        }
     }
 
-    /// Whether a file can have this name, before anything is sent for it. A folder or a device is never replaced.
-    private static func check(_ destination: String, replacing: Bool) throws(RequestError) {
+    /// Checks whether a file can have this name, before anything is sent. A directory or a device is never replaced.
+    private nonisolated static func check(_ destination: String, replacing: Bool) throws(AFError) {
         let name = destination.split(at: "/", omittingEmptySubsequences: false).last ?? ""
         if ["", ".", ".."].contains(name) || destination.utf8.contains(0) {
-            throw .downloadedFileWriteFailed(error: SystemError.invalidArgument, path: destination)
+            throw .failed(SystemError.invalidArgument, at: destination)
         }
         guard FileName.isTaken(destination) else { return }
-        if !replacing || FileName.size(of: destination) == nil { throw .fileExists(path: destination) }
+        if !replacing || FileName.size(of: destination) == nil {
+            let url = URL(filePath: destination)
+            let error = DownloadFailure.fileExists(path: destination)
+            throw .downloadedFileMoveFailed(error: error, source: url, destination: url)
+        }
     }
 
-    /// The head of the answer; nil before the end, and if there was none.
-    public var response: ResponseHead? { exchange.result?.response }
-
-    /// Waits for the end.
-    public func response() async -> DownloadResponse {
-        let answer = await exchange.value()
-        if exchange.result != nil { feed.finish() }
-        return DownloadResponse(
-            request: request,
-            response: answer.response,
-            metrics: answer.metrics,
-            result: answer.error.map { .failure($0) } ?? .success(destination)
-        )
-    }
-
-    /// Waits for the file.
+    /// Cancels the download. A part of a file with a path stays if it can be continued, another part is deleted.
     ///
-    /// - Returns: Its path.
+    /// - Parameter shouldProduceResumeData: Whether the part stays in any case, and ``resumeData`` continues it.
     @discardableResult
-    public func file() async throws(RequestError) -> String { try await response().result.get() }
-
-    /// How much is here, and each change until the end. A slow reader gets the newest alone. It begins nothing.
-    public var progress: AsyncStream<DownloadProgress> { feed.progress }
-
-    /// Ends it, if it has not ended. What is here stays, if it can be gone on with.
-    @discardableResult
-    public func cancel() -> DownloadRequest {
-        exchange.cancel()
-        if exchange.result != nil { feed.finish() }
-        return self
+    public nonisolated func cancel(producingResumeData shouldProduceResumeData: Bool) -> Self {
+        keepsPart.withLock { $0 = shouldProduceResumeData }
+        return cancel()
     }
 
-    /// Adds to the checks of its answer, which are asked without the body. A status beside 200 to 299 is never a file.
+    /// Cancels the download, and calls the closure with ``resumeData``, nil if it cannot be continued.
     @discardableResult
-    public func checking(_ change: (inout Validator) -> Void) -> DownloadRequest {
-        checks.withLock { change(&$0) }
+    public nonisolated func cancel(
+        byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void
+    ) -> Self {
+        cancel(producingResumeData: true)
+        Task { completionHandler(await exchange.value().resumeData) }
         return self
     }
+}
 
-    /// Has the closure look at the whole file, which has not its name yet: its digest, for example. What it throws is the error
-    /// (``RequestError/ResponseValidationFailureReason/customValidationFailed(error:)``), and throws the file away.
+nonisolated extension DownloadRequest {
+    /// The file; nil before the end, and if there is none.
+    public var fileURL: URL? { exchange.result?.file }
+
+    /// The data with which a cancelled or failed download can be continued; nil if it cannot.
+    public var resumeData: Data? { exchange.result?.resumeData }
+
+    /// A destination in a directory of the user, with the file name that the server suggests.
+    public static func suggestedDownloadDestination(
+        for directory: FileManager.SearchPathDirectory = .documentDirectory,
+        in domain: FileManager.SearchPathDomainMask = .userDomainMask,
+        options: Options = []
+    ) -> Destination {
+        { temporaryURL, response in
+            let folder = FileManager.default.urls(for: directory, in: domain).first
+            let name = response.suggestedFilename ?? temporaryURL.lastPathComponent
+            return (folder?.appending(path: name) ?? temporaryURL, options)
+        }
+    }
+
+    /// Calls the closure with the complete file, which does not have its name yet, for example to verify its digest. If it throws, the
+    /// error is ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)``, and the file is deleted.
     @discardableResult
-    public func validateFile(_ check: @escaping FileValidation) -> DownloadRequest {
+    public func validateFile(_ check: @escaping FileValidation) -> Self {
         fileChecks.withLock { $0.append(check) }
         return self
     }
-}
 
-extension Session {
-    /// A download of a file. It is begun at once, unless the session says otherwise.
-    ///
-    /// - Parameters:
-    ///   - url: The URL as text.
-    ///   - destination: The path of the file.
-    ///   - replacing: Whether a file that is there is replaced; else that is an error.
-    ///   - isResuming: Whether a part that is here is gone on with.
-    ///   - headers: Its own header fields.
-    ///   - interceptor: Asked before the session's own.
-    @discardableResult
-    public func download(
-        _ url: String,
-        to destination: String,
-        replacing: Bool = false,
-        resuming isResuming: Bool = true,
-        headers: HTTPHeaders = HTTPHeaders(),
-        interceptor: (any RequestInterceptor)? = nil
-    ) -> DownloadRequest {
-        DownloadRequest(
-            OutgoingRequest(url: url, headers: headers),
-            to: destination,
-            replacing: replacing,
-            isResuming: isResuming,
-            in: self,
-            interceptor
-        )
+    /// Moves the complete file to the place that the closure chooses.
+    func place(_ answer: Answer) throws(AFError) -> URL {
+        let source = URL(filePath: path)
+        guard case .chosen(let destination?) = target, let response = answer.response else { return source }
+        let (url, options) = destination(source, response)
+        guard url.path != path else { return source }
+        do {
+            let files = FileManager.default
+            if options.contains(.removePreviousFile), files.fileExists(atPath: url.path) {
+                try files.removeItem(at: url)
+            }
+            if options.contains(.createIntermediateDirectories) {
+                try files.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            }
+            try files.moveItem(at: source, to: url)
+            return url
+        } catch {
+            throw .downloadedFileMoveFailed(error: error, source: source, destination: url)
+        }
     }
 }
 
+extension DownloadRequest.Target {
+    /// Whether a closure chooses the place.
+    var isChosen: Bool { if case .chosen = self { true } else { false } }
+}
+
 extension Session {
-    /// Asks for the rest again and again, as long as something more came each time.
-    func download(
-        _ request: OutgoingRequest,
-        _ checks: Locked<Validator>,
-        _ interceptor: (any RequestInterceptor)?,
-        _ partial: PartialDownload,
-        _ fileChecks: Locked<[FileValidation]>,
-        replacing: Bool
-    ) async -> Answer {
+    /// Requests the rest again and again, as long as each time more data comes.
+    func download(_ request: URLRequest, of owner: DownloadRequest, _ partial: PartialDownload) async -> Answer {
         let began = ContinuousClock.now
-        defer { partial.leave() }
         var attempts: [RetryAttempt] = []
         var hasStartedOver = false
         var answer: Answer
         while true {
             let size = partial.size
-            answer = await send(partial.askForRest(in: request), checks, interceptor, into: partial)
-            attempts += answer.metrics.attempts
+            answer = await send(partial.askForRest(in: request), of: owner, into: partial)
+            attempts += answer.metrics?.attempts ?? []
             if Task.isCancelled { answer.error = .explicitlyCancelled }
-            do throws(RequestError) {
+            do throws(AFError) {
                 guard let error = answer.error else {
-                    for check in fileChecks.withLock({ $0 }) { try await partial.check(by: check) }
-                    try partial.check(answer, of: request, by: checks.withLock { $0 })
+                    for check in owner.fileChecks.withLock({ $0 }) { try await partial.check(by: check) }
+                    try partial.check(answer, of: request, by: owner.validator.withLock { $0 })
                     if Task.isCancelled { throw .explicitlyCancelled }
-                    try partial.finish(replacing: replacing)
+                    if case .file(_, let replacing, _) = owner.target {
+                        try partial.finish(replacing: replacing)
+                    } else {
+                        try partial.finish(replacing: true)
+                    }
+                    answer.file = try owner.place(answer)
                     break
                 }
-                if case .downloadInterrupted(let cause) = error,
+                if case .sessionTaskFailed(let cause) = error,
                     case .startOver(let reason) = cause as? DownloadFailure,
                     !hasStartedOver
                 {
                     hasStartedOver = true
                     try partial.startOver(because: reason)
-                } else if !(error.mayGoOn && partial.isResumable && partial.size > size) {
+                } else if !(error.mayContinue && partial.isResumable && partial.size > size) {
                     break
                 }
             } catch {
@@ -194,78 +234,87 @@ extension Session {
                 break
             }
         }
-        answer.metrics.attempts = attempts
-        answer.metrics.receivedBytes = partial.received
-        answer.metrics.duration = began.duration(to: .now)
+        answer.data = nil
+        answer.metrics?.attempts = attempts
+        answer.metrics?.receivedBytes = partial.received
+        answer.metrics?.duration = began.duration(to: .now)
         return answer
     }
 }
 
-extension RequestError {
-    /// Whether the rest may come when it is asked for.
-    fileprivate var mayGoOn: Bool {
-        switch self {
-        case .sessionTaskFailed: true
-        case .downloadInterrupted(let cause): (cause as? DownloadFailure)?.mayGoOn == true
-        default: false
-        }
+extension AFError {
+    /// Whether the rest may come if it is requested.
+    fileprivate var mayContinue: Bool {
+        guard case .sessionTaskFailed(let cause) = self else { return false }
+        return (cause as? DownloadFailure)?.mayContinue ?? true
     }
 }
 
-/// How much of a file is here.
-public struct DownloadProgress: Hashable, Sendable {
-    /// How many bytes are written. It becomes less where the download starts over.
-    public internal(set) var completed: Int64
-    /// How many the whole file has; nil where the server does not say.
-    public internal(set) var total: Int64?
-    /// Whether nothing is asked for until the network is back.
-    public internal(set) var isWaitingForNetwork = false
-    /// How often what was here was thrown away, and fetched anew.
-    public internal(set) var restarts = 0
-    /// Why that was done last, in a few words of ours; nil where it was not done.
-    public internal(set) var restartReason: String?
+/// The data with which a download can be continued: the path of the part, and the request.
+private struct ResumeTicket: URLRequestConvertible {
+    struct Known: Codable {
+        var path: String
+        var url: String
+        var fields: [String: String]
+    }
+
+    let known: Known?
+
+    init(_ data: Data) { known = try? JSONDecoder().decode(Known.self, from: data) }
+
+    static func data(of request: URLRequest, at path: String) -> Data? {
+        try? JSONEncoder().encode(Known(path: path, url: request.text, fields: request.headers.dictionary))
+    }
+
+    func asURLRequest() throws -> URLRequest {
+        guard let known else { throw AFError.sessionTaskFailed(error: DownloadFailure.invalidResumeData) }
+        return URLRequest(text: known.url, headers: HTTPHeaders(known.fields).sorted())
+    }
 }
 
-/// What came of a download.
-public struct DownloadResponse: Sendable {
-    /// The request as the caller made it.
-    public let request: OutgoingRequest
-    /// The last answer; nil where there was none.
-    public let response: ResponseHead?
-    /// How long it took, and every attempt.
-    public let metrics: RequestMetrics
-    /// The path of the file, or why there is none.
-    public let result: Result<String, RequestError>
-
-    /// Why there is no file; nil where there is one.
-    public var error: RequestError? { if case .failure(let error) = result { error } else { nil } }
-}
-
-/// What a server did that makes no file.
-enum DownloadFailure: Error, CustomStringConvertible {
+/// Why there is no file.
+public enum DownloadFailure: Error {
+    /// Another download to the same path is in progress.
+    case busy(path: String)
+    /// A file exists, and is not to be replaced.
+    case fileExists(path: String)
+    /// The file, or its part, cannot be written, with the error of the system.
+    case notWritten(path: String, any Error)
+    /// The connection broke, with the error.
     case brokenOff(any Error)
+    /// The server sent more bytes than announced.
     case tooLong(Int64)
+    /// The server sent fewer bytes than announced.
     case tooShort(Int64, of: Int64)
+    /// The server sent a part of the file, although the whole file was requested.
     case unexpectedPart
+    /// The part cannot be continued.
     case startOver(String)
-
-    var description: String {
-        switch self {
-        case .brokenOff(let error): "the connection broke off: \(error)"
-        case .tooLong(let total): "the server promised \(total) bytes and sends more"
-        case .tooShort(let size, let total): "the server promised \(total) bytes and ended after \(size)"
-        case .unexpectedPart: "the server sends a part of the file where all of it was asked for"
-        case .startOver(let reason): "what is here cannot be gone on with: \(reason)"
-        }
-    }
+    /// The data is not ``DownloadRequest/resumeData``.
+    case invalidResumeData
 }
 
-extension DownloadFailure {
-    /// Whether the rest may come when it is asked for.
-    var mayGoOn: Bool {
+extension DownloadFailure: DescribedError {
+    /// One sentence.
+    public var description: String {
+        switch self {
+        case .busy(let path): "another download to \(path.printable) is under way"
+        case .fileExists(let path): "\(path.printable) exists; remove it, or have it replaced"
+        case .notWritten(let path, let error): "\(path.printable) cannot be written: \(error)"
+        case .brokenOff(let error): "the connection broke off: \(error)"
+        case .tooLong(let total): "the server announced \(total) bytes and sends more"
+        case .tooShort(let size, let total): "the server announced \(total) bytes and ended after \(size)"
+        case .unexpectedPart: "the server sends a part of the file, although the whole file was requested"
+        case .startOver(let reason): "the existing part cannot be continued: \(reason)"
+        case .invalidResumeData: "the data is not that of a download that can be continued"
+        }
+    }
+
+    /// Whether the rest may come if it is requested.
+    fileprivate var mayContinue: Bool {
         switch self {
         case .brokenOff, .tooShort: true
-        case .tooLong, .unexpectedPart, .startOver: false
+        default: false
         }
     }
 }

@@ -4,22 +4,22 @@ import LinuxSupport
 import NIOCore
 import ReachabilityRetry
 
-/// The file `NAME.part` beside the one that a download is to become, and `NAME.part.json` with what is known of it. Who has it has the
-/// lock on it: of two downloads to one place, in one process or in two, the second is refused.
+/// The file `NAME.part` beside the place of a download, and `NAME.part.json` with its URL and validator. It is locked: of two downloads to
+/// one place, in one process or in two, the second is refused.
 ///
-/// It is used by one task at a time.
+/// One task at a time uses it.
 final class PartialDownload: Sendable {
     struct State {
-        /// How many bytes of the file are here.
+        /// The number of bytes that the part has.
         var size: Int64 = 0
-        /// What is known of the file; nil where it cannot be gone on with.
+        /// The URL and the validator; nil if the part cannot be continued.
         var known: ResumeData?
-        /// How many bytes came, those included that came again.
+        /// The number of received bytes, including those that were received again.
         var received: Int64 = 0
-        /// From where on the attempts under way ask.
+        /// The offset that the attempts in progress request; nil for the whole file.
         var offset: Int64?
-        /// How far it is, as watchers are told.
-        var progress = DownloadProgress(completed: 0, total: nil)
+        /// The progress for observers.
+        var progress = Progress()
 
         mutating func count(restart reason: String) {
             progress.restarts += 1
@@ -27,39 +27,45 @@ final class PartialDownload: Sendable {
         }
     }
 
-    /// After how many bytes it is worth to ask for the rest at once.
+    /// The number of bytes after which the rest is requested at once.
     private static let goodPiece: Int64 = 64 << 10
 
-    /// What is written is brought to the disk at each multiple of this, before anything behind it is written: so much a power cut takes.
+    /// The file is written to the disk at each multiple of this size, so that a power cut loses at most this much.
     static let syncedPiece: Int64 = 64 << 20
 
     let destination: String
     private let url: String
-    /// Which start of the machine this is.
+    /// Whether an answer of any status becomes the file.
+    private let takesAnyStatus: Bool
+    /// The identity of this start of the machine.
     private let boot: String?
     private let file: PartialFile
     private let state = Locked(State())
-    private let tell: @Sendable (DownloadProgress) -> Void
+    private let tell: @Sendable (Progress) -> Void
 
     private var path: String { Self.path(of: destination) }
     private var notePath: String { "\(path).json" }
 
-    /// Opens what is there, if it is of this URL, else begins anew.
+    /// Opens an existing part of this URL, or begins a new one.
     init(
         _ destination: String,
         url: String,
         isResuming: Bool,
+        takesAnyStatus: Bool = false,
         boot: String? = ResumeData.currentBoot,
-        tell: @escaping @Sendable (DownloadProgress) -> Void
-    ) throws(RequestError) {
+        tell: @escaping @Sendable (Progress) -> Void
+    ) throws(AFError) {
         self.destination = destination
         self.url = ResumeData.plain(url)
+        self.takesAnyStatus = takesAnyStatus
         self.boot = boot
         self.tell = tell
         do throws(SystemError) {
             file = try Self.open(Self.path(of: destination))
         } catch {
-            throw error == .tryAgain ? .downloadBusy(path: destination) : .failed(error, at: Self.path(of: destination))
+            throw error == .tryAgain
+                ? .sessionTaskFailed(error: DownloadFailure.busy(path: destination))
+                : .failed(error, at: Self.path(of: destination))
         }
         if isResuming, let text = TextFile.read(notePath, limit: 1 << 16),
             let known = try? JSONDecoder().decode(ResumeData.self, from: Data(text.utf8)), known.url == self.url
@@ -67,7 +73,7 @@ final class PartialDownload: Sendable {
             let found = try during { () throws(SystemError) in try file.size() }
             let size = known.boot == nil || known.boot == boot ? found : Self.synced(of: found)
             if size > 0, found <= known.total ?? .max { state.withLock { ($0.size, $0.known) = (size, known) } }
-            // From now on it is this start that counts.
+            // The part now belongs to this start of the machine.
             if size < found, self.size > 0 { try note(known) }
         }
         guard size == 0 else { return }
@@ -87,22 +93,22 @@ final class PartialDownload: Sendable {
         throw .tryAgain
     }
 
-    /// How much of a file of this size is on the disk for certain, after the machine has stopped in the middle of it.
+    /// The number of bytes of a part of this size that are certainly on the disk after the machine has stopped.
     static func synced(of size: Int64) -> Int64 { max(0, size - 1) / syncedPiece * syncedPiece }
 
     private static func path(of destination: String) -> String { "\(destination).part" }
 
-    /// How many bytes of the file are here.
+    /// The number of bytes that the part has.
     var size: Int64 { state.withLock { $0.size } }
-    /// How many bytes came.
+    /// The number of received bytes.
     var received: Int64 { state.withLock { $0.received } }
-    /// Whether it can be gone on with.
+    /// Whether the part can be continued.
     var isResumable: Bool { state.withLock { $0.known != nil && $0.size > 0 } }
 
-    /// Throws away what is here.
+    /// Deletes the part.
     ///
-    /// - Parameter reason: What watchers are told, where it is fetched anew.
-    func startOver(because reason: String? = nil) throws(RequestError) {
+    /// - Parameter reason: The reason for observers, if the file is requested again.
+    func startOver(because reason: String? = nil) throws(AFError) {
         OwnFile.remove(notePath)
         state.withLock { state in
             if let reason, state.size > 0 { state.count(restart: reason) }
@@ -111,7 +117,7 @@ final class PartialDownload: Sendable {
         try during { () throws(SystemError) in try file.setSize(0) }
     }
 
-    /// Why an answer with the whole file makes it start over; nil where it was asked for again for the sake of a small piece.
+    /// Why an answer with the whole file makes it start over; nil if a small piece is received again.
     private var restartReason: String? {
         state.withLock { state in
             if state.offset != nil { return "the server sends all of it: it has changed, or no parts of it are sent" }
@@ -119,13 +125,13 @@ final class PartialDownload: Sendable {
         }
     }
 
-    /// An attempt begins, or the wait for the network.
+    /// An attempt begins, or a wait for the network.
     func wait(_ isWaiting: Bool) {
         guard state.withLock({ $0.progress.isWaitingForNetwork }) != isWaiting else { return }
         change { $0.progress.isWaitingForNetwork = isWaiting }
     }
 
-    /// Tells watchers what has changed; in order, for it is told under the lock.
+    /// Changes the state, and reports the progress. Under the lock, so that it is reported in order.
     private func change(_ change: (inout State) -> Void) {
         state.withLock { state in
             change(&state)
@@ -133,10 +139,10 @@ final class PartialDownload: Sendable {
         }
     }
 
-    /// The header fields that ask for the rest of the file, or for all of it (RFC 9110, sections 13.1.5 and 14.2).
-    func askForRest(in request: OutgoingRequest) -> OutgoingRequest {
+    /// The request of the rest of the file, or of the whole file (RFC 9110, sections 13.1.5 and 14.2).
+    func askForRest(in request: URLRequest) -> URLRequest {
         var request = request
-        // Of a file that is coded as it is sent no part is a part of the file.
+        // A part of a file with a content coding is not a part of the file.
         request.headers.add(.acceptEncoding("identity"))
         request.headers.remove(name: "Range")
         state.withLock { state in
@@ -149,15 +155,23 @@ final class PartialDownload: Sendable {
         return request
     }
 
-    /// What is to be done with an answer.
-    func decision(on head: ResponseHead) -> ResumeDecision {
+    /// The decision about an answer.
+    func decision(on head: HTTPURLResponse) -> ResumeDecision {
         let (offset, known) = state.withLock { ($0.offset, $0.known) }
-        return ResumeDecision(head, askedFrom: offset, of: known)
+        let decision = ResumeDecision(head, askedFrom: offset, of: known)
+        let isAnswer = !(300..<400).contains(head.statusCode)
+        return takesAnyStatus && isAnswer && decision == .refuse ? .write(at: 0, total: head.contentLength) : decision
     }
 
-    /// Writes a body from a place on. Where it breaks off after a good piece, that ends the attempts: the next ask for what is missing
-    /// then. A small piece may come again.
-    func take(_ body: HTTPClientResponse.Body, _ head: ResponseHead, at start: Int64, total: Int64?) async throws {
+    /// Writes a body from an offset on. If it breaks off after a large piece, the attempt ends, and the next one requests the rest. A small
+    /// piece may be received again.
+    func take(
+        _ body: HTTPClientResponse.Body,
+        _ head: HTTPURLResponse,
+        at start: Int64,
+        total: Int64?,
+        through gate: Gate
+    ) async throws {
         if head.statusCode != 206 {
             try startOver(because: restartReason)
             let known = head.contentEncoding == nil ? ResumeData(url: url, head) : nil
@@ -168,21 +182,22 @@ final class PartialDownload: Sendable {
         var place = start
         change { state in
             state.progress.isWaitingForNetwork = false
-            (state.progress.completed, state.progress.total) = (start, total)
+            (state.progress.completedUnitCount, state.progress.totalUnitCount) = (start, total ?? -1)
         }
         do {
             for try await part in body {
+                await gate.pass()
                 try Task.checkCancellation()
                 place = try write(part, at: place, of: total)
             }
-        } catch  where !(error is RequestError || error is DownloadFailure) {
-            // Of an attempt that is cut because its address is gone, too: a cancellation of the whole is known above.
+        } catch  where !(error is AFError || error is DownloadFailure) {
+            // Also for an attempt that was cut because its address is gone. A cancellation of the download was thrown above.
             throw place - start >= Self.goodPiece && isResumable ? DownloadFailure.brokenOff(error) : error
         }
         if let total, place < total { throw DownloadFailure.tooShort(place, of: total) }
     }
 
-    /// Returns where the next piece goes.
+    /// Returns the offset of the next piece.
     private func write(_ part: ByteBuffer, at place: Int64, of total: Int64?) throws -> Int64 {
         let end = place + Int64(part.readableBytes)
         if let total, end > total {
@@ -202,13 +217,13 @@ final class PartialDownload: Sendable {
         change { state in
             state.size = end
             state.received += end - place
-            state.progress.completed = end
+            state.progress.completedUnitCount = end
         }
         return end
     }
 
-    /// Asks the checks that were added after the answer came. What they refuse is thrown away.
-    func check(_ answer: Answer, of request: OutgoingRequest, by validator: Validator) throws(RequestError) {
+    /// Runs the validations that were added after the answer came. A rejected file is deleted.
+    func check(_ answer: Answer, of request: URLRequest, by validator: Validator) throws(AFError) {
         guard let head = answer.response,
             let refusal = validator.refusal(request, head, nil, after: answer.checkCount)
         else { return }
@@ -216,19 +231,19 @@ final class PartialDownload: Sendable {
         throw refusal
     }
 
-    /// Has the whole file looked at, before it gets its name. What is refused is thrown away.
-    func check(by check: FileValidation) async throws(RequestError) {
+    /// Checks the complete file before it gets its name. A rejected file is deleted.
+    func check(by check: FileValidation) async throws(AFError) {
         do {
             try await check(path)
         } catch {
             if Task.isCancelled { throw .explicitlyCancelled }
             try startOver()
-            throw error as? RequestError ?? .responseValidationFailed(reason: .customValidationFailed(error: error))
+            throw error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
         }
     }
 
-    /// Gives the whole file its name, which it has after a power cut, too.
-    func finish(replacing: Bool) throws(RequestError) {
+    /// Gives the complete file its name. It keeps it after a power cut.
+    func finish(replacing: Bool) throws(AFError) {
         do throws(SystemError) {
             try file.setUsualMode()
             try file.sync()
@@ -236,22 +251,26 @@ final class PartialDownload: Sendable {
             OwnFile.remove(notePath)
             try FileName.syncDirectory(of: destination)
         } catch {
-            throw .downloadedFileMoveFailed(error: error, source: path, destination: destination)
+            throw .downloadedFileMoveFailed(
+                error: error,
+                source: URL(filePath: path),
+                destination: URL(filePath: destination)
+            )
         }
     }
 
-    /// Ends the work on the file, and lets the next download to the same place begin. What cannot be resumed is removed.
-    func leave() {
-        if !isResumable, file.isNamed(path) {
+    /// Unlocks the file, so that the next download to the same place can begin. A part that cannot be continued is deleted.
+    func leave(keepingPart: Bool = true) {
+        if !(isResumable && keepingPart), file.isNamed(path) {
             OwnFile.remove(notePath)
             OwnFile.remove(path)
         }
-        // Not with the last reference to this object, which a task that ends later may have.
+        // Not when this object is released, because a task that ends later may keep it.
         file.unlock()
     }
 
-    /// Written before the first byte of the file: there are no bytes of which nothing is known.
-    private func note(_ known: ResumeData?) throws(RequestError) {
+    /// Writes the URL and the validator, before the first byte of the file.
+    private func note(_ known: ResumeData?) throws(AFError) {
         guard var known else { return }
         known.boot = boot
         guard let text = try? JSONEncoder().encode(known) else { return }
@@ -265,49 +284,49 @@ final class PartialDownload: Sendable {
         state.withLock { $0.known = known }
     }
 
-    private func during<Value>(_ work: () throws(SystemError) -> Value) throws(RequestError) -> Value {
+    private func during<Value>(_ work: () throws(SystemError) -> Value) throws(AFError) -> Value {
         do throws(SystemError) { return try work() } catch { throw .failed(error, at: path) }
     }
 }
 
-extension RequestError {
-    fileprivate static func failed(_ error: SystemError, at path: String) -> RequestError {
-        .downloadedFileWriteFailed(error: error, path: path)
+extension AFError {
+    static func failed(_ error: SystemError, at path: String) -> AFError {
+        .sessionTaskFailed(error: DownloadFailure.notWritten(path: path, error))
     }
 }
 
-/// What is known of a file of which a part is here: enough to ask for the rest of it, and for nothing else. It has no credentials.
-public struct ResumeData: Codable, Hashable, Sendable {
-    /// The URL as the caller gave it, without name, password and fragment.
-    public let url: String
-    /// The strong entity tag (RFC 9110, section 8.8.3), or the date of the last change where that is a strong validator.
-    public let validator: String
-    /// How many bytes the whole file has; nil where that was not said.
-    public let total: Int64?
-    /// Which start of the machine the file was written in (`boot_id` of random(4)); nil where that is not known. After another start only
-    /// what had been brought to the disk is there for certain.
-    public internal(set) var boot: String?
+/// The URL and the validator of a part, with which its rest can be requested. It contains no credentials.
+package struct ResumeData: Codable, Hashable, Sendable {
+    /// The URL without user name, password and fragment.
+    let url: String
+    /// The strong entity tag (RFC 9110, section 8.8.3), or the date of the last change if that is a strong validator.
+    let validator: String
+    /// The length of the whole file in bytes; nil if it is not known.
+    let total: Int64?
+    /// The start of the machine in which the part was written (`boot_id` of random(4)); nil if it is not known. After another start only the
+    /// bytes that were written to the disk are certain.
+    var boot: String?
 
-    /// What is known.
-    public init(url: String, validator: String, total: Int64?) {
+    /// A part.
+    init(url: String, validator: String, total: Int64?) {
         self.url = url
         self.validator = validator
         self.total = total
     }
 
-    /// Nil where it is not told.
+    /// The identity of this start of the machine; nil if it is not known.
     static let currentBoot = SystemClock.bootIdentifier
 
-    /// From the head of an answer with the whole file; nil where the file can not be gone on with.
+    /// The part of an answer with the whole file; nil if it cannot be continued.
     ///
-    /// A weak entity tag says that files mean the same, not that they are the same. A date is strong where the answer's own
-    /// Date is a minute or more after it (RFC 9110, section 8.8.2.2).
-    init?(url: String, _ head: ResponseHead) {
+    /// A weak entity tag identifies equivalent files, not equal ones. A date is strong if the Date of the answer is at least a minute
+    /// later (RFC 9110, section 8.8.2.2).
+    init?(url: String, _ head: HTTPURLResponse) {
         guard let validator = Self.validator(of: head) else { return nil }
         self.init(url: Self.plain(url), validator: validator, total: head.total)
     }
 
-    static func validator(of head: ResponseHead) -> String? {
+    static func validator(of head: HTTPURLResponse) -> String? {
         if let tag = head.headers["ETag"] {
             // Of several fields none is the tag of the file. They are joined to a list.
             return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count { $0 == UInt8(ascii: "\"") } == 2
@@ -322,7 +341,7 @@ public struct ResumeData: Codable, Hashable, Sendable {
         return changed
     }
 
-    /// Without name, password and fragment.
+    /// The URL without user name, password and fragment.
     package static func plain(_ url: String) -> String {
         let url = url.prefix { $0 != "#" }
         guard let start = url.firstRange(of: "://")?.upperBound else { return String(url) }
@@ -331,25 +350,25 @@ public struct ResumeData: Codable, Hashable, Sendable {
         return String(url[..<start] + url[url.unicodeScalars.index(after: at)...])
     }
 
-    /// Whether a part belongs to the same version of the file: it has the same strong validator (RFC 9110, section 15.3.7.3). Without
-    /// one, a server that ignores If-Range would send a part of another version.
-    func isValidator(of part: ResponseHead) -> Bool {
+    /// Returns whether a part belongs to the same version of the file: it has the same strong validator (RFC 9110, section 15.3.7.3). A server
+    /// that ignores If-Range could send a part of another version.
+    func isValidator(of part: HTTPURLResponse) -> Bool {
         isValidator(part.headers[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"])
     }
 
     /// Compares bytes, because texts of different bytes may be equal.
     private func isValidator(_ field: String?) -> Bool { field?.utf8.elementsEqual(validator.utf8) ?? false }
 
-    /// Whether an answer without content may be of the same version. It need not repeat the validator.
-    func mayBeValidator(of head: ResponseHead) -> Bool {
+    /// Returns whether a response without content may belong to the same version. It need not repeat the validator.
+    func mayBeValidator(of head: HTTPURLResponse) -> Bool {
         if let tag = head.headers["ETag"], validator.hasPrefix("\"") { return isValidator(tag) }
         if let changed = head.headers["Last-Modified"], !validator.hasPrefix("\"") { return isValidator(changed) }
         return true
     }
 }
 
-extension ResponseHead {
-    /// How many bytes the whole file has, as far as this answer says it.
+extension HTTPURLResponse {
+    /// The length of the whole file in bytes; nil if the answer does not contain it.
     var total: Int64? {
         if let range = headers["Content-Range"].flatMap(ContentRange.init) {
             switch range {
@@ -357,6 +376,6 @@ extension ResponseHead {
             case .unsatisfied(let total): return total
             }
         }
-        return expectedContentLength
+        return contentLength
     }
 }

@@ -1,34 +1,34 @@
 import LinuxSupport
 
-/// What is done with an answer to a download, by its head alone (RFC 9110, sections 13.1.5, 14, 15.3.7, 15.5.17).
+/// The decision about an answer to a download, by its head (RFC 9110, sections 13.1.5, 14, 15.3.7, 15.5.17).
 ///
 /// | Answer to `Range: bytes=N-` with `If-Range` | Then |
 /// |---|---|
-/// | 206 from N, same length and validator | goes on |
-/// | 206 from M < N | goes on at M |
+/// | 206 from N, same length and validator | continues |
+/// | 206 from M < N | continues at M |
 /// | 206 from above N, bad or no Content-Range, other length, other or no validator, several parts, a coding | starts over once |
 /// | 206 to no Range | an error |
 /// | 200 | starts over with this body |
 /// | 412, and 416 but for the next line | starts over once |
 /// | 416 with `bytes */N` | is complete |
-/// | another status | is refused by the validation; what is there stays |
+/// | another status | is rejected; the part stays |
 enum ResumeDecision: Hashable, Sendable {
-    /// Write the body from this place on; what is behind it is cut off. The total is what the whole file will have.
+    /// Write the body from this offset on, and cut off the rest. The total is the length of the whole file.
     case write(at: Int64, total: Int64?)
-    /// Everything is here.
+    /// The file is complete.
     case complete
-    /// Throw away what is here, and ask again without Range.
+    /// Delete the part, and request the whole file.
     case startOver(String)
-    /// The server sends a part of what was asked for as a whole.
+    /// The server sends a part, although the whole file was requested.
     case unexpectedPart
-    /// Neither of these: what is here stays.
+    /// Keep the part. The answer is not a file.
     case refuse
 
     /// - Parameters:
     ///   - head: The answer.
-    ///   - offset: From where on it was asked for; nil where all was.
-    ///   - known: What is known of the file.
-    init(_ head: ResponseHead, askedFrom offset: Int64?, of known: ResumeData?) {
+    ///   - offset: The requested offset; nil for the whole file.
+    ///   - known: The URL and the validator of the part.
+    init(_ head: HTTPURLResponse, askedFrom offset: Int64?, of known: ResumeData?) {
         guard let offset, let known else {
             self = Self.whole(head)
             return
@@ -49,15 +49,15 @@ enum ResumeDecision: Hashable, Sendable {
         }
     }
 
-    private static func whole(_ head: ResponseHead) -> ResumeDecision {
+    private static func whole(_ head: HTTPURLResponse) -> ResumeDecision {
         switch head.statusCode {
         case 206: .unexpectedPart
-        case 200..<300: .write(at: 0, total: head.expectedContentLength)
+        case 200..<300: .write(at: 0, total: head.contentLength)
         default: .refuse
         }
     }
 
-    private static func part(_ head: ResponseHead, _ offset: Int64, _ known: ResumeData) -> ResumeDecision {
+    private static func part(_ head: HTTPURLResponse, _ offset: Int64, _ known: ResumeData) -> ResumeDecision {
         guard head.contentEncoding == nil else { return .startOver("the part has a coding") }
         guard let field = head.headers["Content-Range"],
             case .part(let first, let last, let total)? = ContentRange(field)
@@ -65,18 +65,18 @@ enum ResumeDecision: Hashable, Sendable {
         guard first <= offset else { return .startOver("the part begins behind the end of what is here") }
         if let before = known.total, let total, before != total { return .startOver("the file has another length") }
         guard known.isValidator(of: head) else { return .startOver("the part is not shown to be of the same file") }
-        if let length = head.expectedContentLength, length != last - first + 1 {
+        if let length = head.contentLength, length != last - first + 1 {
             return .startOver("the part is not as long as it says")
         }
         return .write(at: first, total: total ?? known.total)
     }
 }
 
-/// Which part of a file an answer carries: Content-Range (RFC 9110, section 14.4).
+/// The part of a file in an answer: Content-Range (RFC 9110, section 14.4).
 enum ContentRange: Hashable, Sendable {
     /// `bytes 0-9/100`, both ends counted; the total is nil for `*`.
     case part(first: Int64, last: Int64, total: Int64?)
-    /// `bytes */100`: nothing of it.
+    /// `bytes */100`: no part.
     case unsatisfied(total: Int64)
 
     init?(_ text: String) {
@@ -109,15 +109,15 @@ extension FieldReader {
     }
 }
 
-/// What a server calls a file: Content-Disposition (RFC 6266). It is text of a stranger: no file is ever named by it here.
-public struct ContentDisposition: Hashable, Sendable {
-    /// `attachment` or `inline`, in small letters.
-    public let type: String
-    /// The name as it was sent; of both forms, that which can hold every letter.
-    public let fileName: String?
+/// The name that a server gives a file: Content-Disposition (RFC 6266).
+struct ContentDisposition: Hashable, Sendable {
+    /// `attachment` or `inline`, in lower case.
+    let type: String
+    /// The name as it was sent. The form that can contain every letter is preferred.
+    let fileName: String?
 
-    /// Reads a value; nil for what is none.
-    public init?(_ text: String) {
+    /// Reads a value; nil if it is damaged.
+    init?(_ text: String) {
         var reader = FieldReader(text)
         guard let type = reader.token() else { return nil }
         self.type = type.lowercased()
@@ -126,9 +126,9 @@ public struct ContentDisposition: Hashable, Sendable {
         fileName = names["filename*"].flatMap(Self.extended) ?? names["filename"]
     }
 
-    /// What may be a file's name in a directory, and nothing else: the part behind the last `/` and `\`, without leading dots and
-    /// without control characters; nil where nothing is left of it.
-    public var safeFileName: String? { fileName.flatMap(Self.safe) }
+    /// A safe name in a directory: the part after the last `/` and `\`, without leading dots and control characters; nil if that is
+    /// empty.
+    var safeFileName: String? { fileName.flatMap(Self.safe) }
 
     static func safe(_ name: String) -> String? {
         let parts = name.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }

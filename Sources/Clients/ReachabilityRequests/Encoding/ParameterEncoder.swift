@@ -1,16 +1,16 @@
 public import FoundationEssentials
 import ReachabilityRetry
 
-/// Puts parameters into a request.
+/// Encodes a value into a request.
 public protocol ParameterEncoder: Sendable {
-    /// The request with the parameters in it; as it is where there are none.
+    /// The request with the parameters; the same request without parameters.
     func encode<Parameters: Encodable & Sendable>(
         _ parameters: Parameters?,
-        into request: OutgoingRequest
-    ) throws(RequestError) -> OutgoingRequest
+        into request: URLRequest
+    ) throws -> URLRequest
 }
 
-/// Parameters as JSON in the body, with the type `application/json` unless another was set.
+/// Parameters as JSON in the body, with the content type `application/json` unless another is set.
 public struct JSONParameterEncoder: ParameterEncoder {
     private let encoder: JSONEncoder
 
@@ -18,10 +18,10 @@ public struct JSONParameterEncoder: ParameterEncoder {
     public static let `default` = JSONParameterEncoder()
     /// With line breaks and indentation.
     public static let prettyPrinted = JSONParameterEncoder(.prettyPrinted)
-    /// With its keys in order.
+    /// With sorted keys.
     public static let sortedKeys = JSONParameterEncoder(.sortedKeys)
 
-    /// - Parameter encoder: Not to be changed from now on.
+    /// - Parameter encoder: The encoder. It must not be changed afterwards.
     public init(encoder: JSONEncoder = JSONEncoder()) {
         self.encoder = encoder
     }
@@ -35,21 +35,21 @@ public struct JSONParameterEncoder: ParameterEncoder {
     /// Encodes the parameters into the body.
     public func encode<Parameters: Encodable & Sendable>(
         _ parameters: Parameters?,
-        into request: OutgoingRequest
-    ) throws(RequestError) -> OutgoingRequest {
+        into request: URLRequest
+    ) throws -> URLRequest {
         guard let parameters else { return request }
         return try request.adding(json: parameters, by: encoder)
     }
 }
 
-extension OutgoingRequest {
+extension URLRequest {
     /// The request with a value as JSON.
-    func adding(json value: some Encodable, by encoder: JSONEncoder) throws(RequestError) -> OutgoingRequest {
+    func adding(json value: some Encodable, by encoder: JSONEncoder) throws -> URLRequest {
         var request = self
         do {
-            request.body = .bytes([UInt8](try encoder.encode(value)))
+            request.httpBody = try encoder.encode(value)
         } catch {
-            throw .parameterEncodingFailed(reason: .jsonEncodingFailed(error: error))
+            throw AFError.parameterEncodingFailed(reason: .jsonEncodingFailed(error: error))
         }
         if headers["Content-Type"] == nil { request.headers.add(.contentType("application/json")) }
         return request
@@ -62,7 +62,7 @@ extension ParameterEncoder where Self == JSONParameterEncoder {
 
     /// JSON.
     ///
-    /// - Parameter encoder: Not to be changed from now on.
+    /// - Parameter encoder: The encoder. It must not be changed afterwards.
     public static func json(encoder: JSONEncoder) -> JSONParameterEncoder {
         JSONParameterEncoder(encoder: encoder)
     }
@@ -70,11 +70,11 @@ extension ParameterEncoder where Self == JSONParameterEncoder {
 
 /// Parameters as names and values, in the query or in the body.
 public struct URLEncodedFormParameterEncoder: ParameterEncoder {
-    /// Where they are put.
+    /// The place of the parameters.
     public enum Destination: Hashable, Sendable {
-        /// The query for GET, HEAD and DELETE, the body for all others.
+        /// The query for GET, HEAD and DELETE, the body for other methods.
         case methodDependent
-        /// The query, behind what is there.
+        /// The query, after an existing one.
         case queryString
         /// The body.
         case httpBody
@@ -90,15 +90,15 @@ public struct URLEncodedFormParameterEncoder: ParameterEncoder {
 
     static let contentType = "application/x-www-form-urlencoded; charset=utf-8"
 
-    /// By the method, each setting with its default.
+    /// With the default settings.
     public static let `default` = URLEncodedFormParameterEncoder()
 
     private let encoder: URLEncodedFormEncoder
     private let destination: Destination
 
     /// - Parameters:
-    ///   - encoder: How names and values are written.
-    ///   - destination: Where they are put.
+    ///   - encoder: Encodes names and values.
+    ///   - destination: The place of the parameters.
     public init(encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(), destination: Destination = .methodDependent) {
         self.encoder = encoder
         self.destination = destination
@@ -107,21 +107,21 @@ public struct URLEncodedFormParameterEncoder: ParameterEncoder {
     /// Encodes the parameters into the query, or into the body.
     public func encode<Parameters: Encodable & Sendable>(
         _ parameters: Parameters?,
-        into request: OutgoingRequest
-    ) throws(RequestError) -> OutgoingRequest {
+        into request: URLRequest
+    ) throws -> URLRequest {
         guard let parameters else { return request }
         let text: String
         do {
             text = try encoder.encode(parameters)
         } catch {
-            throw .parameterEncoderFailed(reason: .encoderFailed(error: error))
+            throw AFError.parameterEncoderFailed(reason: .encoderFailed(error: error))
         }
         return request.adding(form: text, to: destination)
     }
 }
 
 extension ParameterEncoder where Self == URLEncodedFormParameterEncoder {
-    /// Names and values, by the method.
+    /// Names and values, in the query or in the body.
     public static var urlEncodedForm: URLEncodedFormParameterEncoder { .default }
 
     /// Names and values.
@@ -133,55 +133,57 @@ extension ParameterEncoder where Self == URLEncodedFormParameterEncoder {
     }
 }
 
-extension OutgoingRequest {
+extension URLRequest {
     /// The request with an encoded form.
-    func adding(form: String, to destination: URLEncodedFormParameterEncoder.Destination) -> OutgoingRequest {
+    func adding(form: String, to destination: URLEncodedFormParameterEncoder.Destination) -> URLRequest {
         var request = self
-        if destination.isQuery(for: method) {
-            request.url = QueryEscaping.append(form, to: url)
+        if destination.isQuery(for: sentMethod) {
+            request.text = QueryEscaping.append(form, to: text)
         } else {
             if headers["Content-Type"] == nil {
                 request.headers.add(.contentType(URLEncodedFormParameterEncoder.contentType))
             }
-            request.body = .bytes(Array(form.utf8))
+            request.httpBody = Data(form.utf8)
         }
         return request
     }
 }
 
-/// Parameters of no particular type, as Alamofire 4 has them: text, numbers, truth values, and arrays and dictionaries of them.
+/// Parameters of no particular type: text, numbers, Boolean values, and arrays and dictionaries of them.
 public typealias Parameters = [String: any Sendable]
 
-/// Puts parameters of no particular type into a request, as Alamofire 4 does.
+/// Encodes parameters of no particular type into a request.
 public protocol ParameterEncoding: Sendable {
-    /// The request with the parameters in it; as it is where they are nil.
-    func encode(_ request: OutgoingRequest, with parameters: Parameters?) throws(RequestError) -> OutgoingRequest
+    /// The request with the parameters; the same request if they are nil.
+    ///
+    /// - Throws: ``AFError/parameterEncodingFailed(reason:)``
+    func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest
 }
 
 /// Parameters as names and values, in the query or in the body.
 public struct URLEncoding: ParameterEncoding {
-    /// Where they are put.
+    /// The place of the parameters.
     public typealias Destination = URLEncodedFormParameterEncoder.Destination
-    /// How the name of an element of an array is made.
+    /// The name of an element of an array.
     public typealias ArrayEncoding = URLEncodedFormEncoder.ArrayEncoding
-    /// How a truth value is written.
+    /// The text of a Boolean value.
     public typealias BoolEncoding = URLEncodedFormEncoder.BoolEncoding
 
-    /// By the method.
+    /// In the query or in the body, by the method.
     public static let `default` = URLEncoding()
     /// In the query.
     public static let queryString = URLEncoding(destination: .queryString)
     /// In the body.
     public static let httpBody = URLEncoding(destination: .httpBody)
 
-    /// Where they are put.
+    /// The place of the parameters.
     public let destination: Destination
-    /// How the name of an element of an array is made.
+    /// The name of an element of an array.
     public let arrayEncoding: ArrayEncoding
-    /// How a truth value is written.
+    /// The text of a Boolean value.
     public let boolEncoding: BoolEncoding
 
-    /// See ``URLEncodedFormEncoder``.
+    /// An encoding.
     public init(
         destination: Destination = .methodDependent,
         arrayEncoding: ArrayEncoding = .brackets,
@@ -192,9 +194,9 @@ public struct URLEncoding: ParameterEncoding {
         self.boolEncoding = boolEncoding
     }
 
-    /// Encodes the parameters, their names in order.
-    public func encode(_ request: OutgoingRequest, with parameters: Parameters?) throws(RequestError) -> OutgoingRequest
-    {
+    /// Encodes the parameters, sorted by name.
+    public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
+        let request = try urlRequest.asURLRequest()
         guard let parameters, !parameters.isEmpty else { return request }
         let pairs = parameters.sorted { $0.key < $1.key }.flatMap { queryComponents(fromKey: $0.key, value: $0.value) }
         return request.adding(form: pairs.map { "\($0)=\($1)" }.joined(separator: "&"), to: destination)
@@ -210,7 +212,7 @@ public struct URLEncoding: ParameterEncoding {
                 queryComponents(fromKey: arrayEncoding.encode(key, atIndex: index), value: element)
             }
         case let value as Bool: [(escape(key), escape(boolEncoding.encode(value)))]
-        // What is nil has no text.
+        // A nil value is omitted.
         case let value as any OptionalValue: value.wrapped.map { queryComponents(fromKey: key, value: $0) } ?? []
         default: [(escape(key), escape("\(value)"))]
         }
@@ -220,7 +222,7 @@ public struct URLEncoding: ParameterEncoding {
     public func escape(_ string: String) -> String { QueryEscaping.escape(string) }
 }
 
-/// Parameters as JSON in the body, with the type `application/json` unless another was set.
+/// Parameters as JSON in the body, with the content type `application/json` unless another is set.
 public struct JSONEncoding: ParameterEncoding {
     /// On one line.
     public static let `default` = JSONEncoding()
@@ -233,18 +235,32 @@ public struct JSONEncoding: ParameterEncoding {
         self.isPretty = isPretty
     }
 
-    /// Encodes the parameters, their names in order.
-    public func encode(_ request: OutgoingRequest, with parameters: Parameters?) throws(RequestError) -> OutgoingRequest
-    {
+    /// Encodes the parameters, sorted by name.
+    public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
+        let request = try urlRequest.asURLRequest()
         guard let parameters else { return request }
+        return try encode(AnyJSON(value: parameters), into: request)
+    }
+
+    /// Encodes a value of any shape: an array, for example.
+    public func encode(
+        _ urlRequest: any URLRequestConvertible,
+        withJSONObject jsonObject: (any Sendable)? = nil
+    ) throws -> URLRequest {
+        let request = try urlRequest.asURLRequest()
+        guard let jsonObject else { return request }
+        return try encode(AnyJSON(value: jsonObject), into: request)
+    }
+
+    private func encode(_ value: AnyJSON, into request: URLRequest) throws -> URLRequest {
         let encoder = JSONEncoder()
         encoder.outputFormatting = isPretty ? [.sortedKeys, .prettyPrinted] : .sortedKeys
-        return try request.adding(json: AnyJSON(value: parameters), by: encoder)
+        return try request.adding(json: value, by: encoder)
     }
 }
 
 extension ParameterEncoding where Self == URLEncoding {
-    /// Names and values, by the method.
+    /// Names and values, in the query or in the body.
     public static var urlEncoding: URLEncoding { .default }
 }
 

@@ -2,7 +2,7 @@ public import FoundationEssentials
 import LinuxSupport
 
 extension URLEncodedFormEncoder {
-    /// How the name of an element of an array is made.
+    /// The name of an element of an array.
     public enum ArrayEncoding: Sendable {
         /// `key[]`
         case brackets
@@ -23,7 +23,7 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// How a truth value is written.
+    /// The text of a Boolean value.
     public enum BoolEncoding: Hashable, Sendable {
         /// `1` and `0`
         case numeric
@@ -38,7 +38,7 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// How bytes are written.
+    /// The text of bytes.
     public enum DataEncoding: Sendable {
         /// As the type does: an array of numbers.
         case deferredToData
@@ -57,7 +57,7 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// How a point in time is written.
+    /// The text of a date.
     public enum DateEncoding: Sendable {
         /// As the type does: seconds since 2001.
         case deferredToDate
@@ -82,7 +82,7 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// How the name of a part of a part is made, behind the name of the whole.
+    /// The name of a part of a part, after the name of the part.
     public enum KeyPathEncoding: Sendable {
         /// `parent[child]`
         case brackets
@@ -100,9 +100,9 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// How an absent value is written.
+    /// The text of a missing value.
     public enum NilEncoding: Sendable {
-        /// Not at all.
+        /// The pair is omitted.
         case dropKey
         /// `key=`
         case dropValue
@@ -121,7 +121,7 @@ extension URLEncodedFormEncoder {
         }
     }
 
-    /// How a blank is written.
+    /// The text of a blank.
     public enum SpaceEncoding: Hashable, Sendable {
         /// `%20`
         case percentEscaped
@@ -129,7 +129,7 @@ extension URLEncodedFormEncoder {
         case plusReplaced
     }
 
-    /// How a name is written.
+    /// The form of a name.
     public enum KeyEncoding: Sendable {
         /// As it is.
         case useDefaultKeys
@@ -137,11 +137,11 @@ extension URLEncodedFormEncoder {
         case convertToSnakeCase
         /// `oneTwoThree` as `one-two-three`.
         case convertToKebabCase
-        /// With its first letter as a capital.
+        /// With an upper-case first letter.
         case capitalized
-        /// In capitals.
+        /// In upper case.
         case uppercased
-        /// In small letters.
+        /// In lower case.
         case lowercased
         /// By a closure.
         case custom(@Sendable (String) -> String)
@@ -173,7 +173,7 @@ extension URLEncodedFormEncoder {
     }
 }
 
-/// A value while it is taken apart.
+/// The parts of a value that is being encoded.
 final class FormNode {
     enum Content {
         case none
@@ -184,7 +184,7 @@ final class FormNode {
 
     var content = Content.none
 
-    /// The part of this name; made where it is not there.
+    /// The part with this name, which is created if it is missing.
     func part(_ key: String) -> FormNode {
         var parts: [(key: String, node: FormNode)] = []
         if case .object(let known) = content { parts = known }
@@ -221,7 +221,7 @@ final class FormNode {
         }
     }
 
-    /// Nil where it is left to the type.
+    /// Nil if the type encodes itself.
     private static func text(of value: any Encodable, _ options: URLEncodedFormEncoder) throws -> String? {
         if let date = value as? Date { return try options.dateEncoding.encode(date) }
         if let data = value as? Data { return try options.dataEncoding.encode(data) }
@@ -279,7 +279,7 @@ private struct FormElements: UnkeyedEncodingContainer {
     }
 }
 
-/// The named parts of a value. What is left out where it is nil, in compiled code, is asked about here: it may be wanted in the text.
+/// The named parts of a value. Missing values, which synthesized code omits, are encoded here, because the text may contain them.
 struct FormParts<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let codingPath: [any CodingKey]
     let node: FormNode

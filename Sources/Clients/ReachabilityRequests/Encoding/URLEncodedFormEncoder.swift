@@ -1,10 +1,10 @@
 import LinuxSupport
 
-/// Writes a value with named parts as names and values, `a=1&b%5B%5D=2`.
+/// Encodes a value with named parts as names and values, `a=1&b%5B%5D=2`.
 ///
 /// | Setting | Default |
 /// |---|---|
-/// | ``alphabetizeKeyValuePairs`` | true: the same value is the same text each time |
+/// | ``alphabetizeKeyValuePairs`` | true: equal values have equal texts |
 /// | ``arrayEncoding`` | ``ArrayEncoding/brackets`` |
 /// | ``boolEncoding`` | ``BoolEncoding/numeric`` |
 /// | ``dataEncoding`` | ``DataEncoding/base64`` |
@@ -15,34 +15,34 @@ import LinuxSupport
 /// | ``spaceEncoding`` | ``SpaceEncoding/percentEscaped`` |
 /// | ``allowedCharacters`` | letters, digits, and `-._~/?` of US-ASCII |
 public struct URLEncodedFormEncoder: Sendable {
-    /// Why a value cannot be written so.
+    /// The error of a value that cannot be encoded.
     public enum Failure: Error, Hashable, Sendable {
         /// The value has no named parts.
         case invalidRootObject(String)
     }
 
-    /// Whether pairs are sorted by their names, in each part for itself. What is in an array keeps its order.
+    /// Whether the pairs of each part are sorted by name. Elements of arrays keep their order.
     public let alphabetizeKeyValuePairs: Bool
-    /// How the name of an element of an array is made.
+    /// The name of an element of an array.
     public let arrayEncoding: ArrayEncoding
-    /// How a truth value is written.
+    /// The text of a Boolean value.
     public let boolEncoding: BoolEncoding
-    /// How bytes are written.
+    /// The text of bytes.
     public let dataEncoding: DataEncoding
-    /// How a point in time is written.
+    /// The text of a date.
     public let dateEncoding: DateEncoding
-    /// How a name is written.
+    /// The form of a name.
     public let keyEncoding: KeyEncoding
-    /// How the name of a part of a part is made.
+    /// The name of a part of a part.
     public let keyPathEncoding: KeyPathEncoding
-    /// How an absent value is written.
+    /// The text of a missing value.
     public let nilEncoding: NilEncoding
-    /// How a blank is written.
+    /// The text of a blank.
     public let spaceEncoding: SpaceEncoding
-    /// What is written as it is; everything else is percent-encoded.
+    /// The characters that are not percent-encoded.
     public let allowedCharacters: Set<Unicode.Scalar>
 
-    /// See the table.
+    /// An encoder. The table lists the defaults.
     public init(
         alphabetizeKeyValuePairs: Bool = true,
         arrayEncoding: ArrayEncoding = .brackets,
@@ -69,7 +69,7 @@ public struct URLEncodedFormEncoder: Sendable {
 
     /// The value as text.
     ///
-    /// - Throws: ``Failure`` where the value has no named parts, and whatever the value throws.
+    /// - Throws: ``Failure`` if the value has no named parts, and errors of the value.
     public func encode(_ value: some Encodable) throws -> String {
         let root = FormNode()
         try root.encode(value, at: [], self)

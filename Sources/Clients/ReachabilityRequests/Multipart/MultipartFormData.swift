@@ -1,36 +1,25 @@
+import FoundationEssentials
 import LinuxSupport
 
-/// A form of several parts, `multipart/form-data` (RFC 7578), whose files are read while it is sent.
+/// A form with several parts, `multipart/form-data` (RFC 7578). Files are read while it is sent.
 ///
-/// Its length is known from the beginning: files are measured when they are added. Names are escaped as browsers do it (WHATWG,
-/// "multipart/form-data encoding algorithm"): a quotation mark is `%22`, CR and LF are `%0D` and `%0A`. So no name can add a header.
+/// Its length is known, because files are measured when they are added. Names are escaped as in browsers (WHATWG, "multipart/form-data
+/// encoding algorithm"): `%22` for a quotation mark, `%0D` and `%0A` for CR and LF. A name cannot add a header field.
 public struct MultipartFormData: Sendable {
-    /// The longest form that ``encode(limit:)`` keeps in memory unless told otherwise: 10,000,000 bytes.
+    /// The default limit of ``encode(limit:)``: 10,000,000 bytes.
     public static let encodingMemoryThreshold: Int64 = 10_000_000
 
-    /// What separates the parts.
+    /// The separator of the parts.
     public let boundary: String
 
     private(set) var parts: [Part] = []
 
     struct Part: Sendable {
         let head: [UInt8]
-        let content: Content
+        let content: BodyPiece
     }
 
-    enum Content: Sendable {
-        case bytes([UInt8])
-        case file(String, length: Int64)
-
-        var length: Int64 {
-            switch self {
-            case .bytes(let bytes): Int64(bytes.count)
-            case .file(_, let length): length
-            }
-        }
-    }
-
-    /// - Parameter boundary: What separates the parts, 1 to 70 letters, digits and hyphens; nil for a random one.
+    /// - Parameter boundary: The separator of the parts, 1 to 70 letters, digits and hyphens; nil for a random one.
     public init(boundary: String? = nil) {
         self.boundary = boundary ?? Self.randomBoundary()
     }
@@ -42,7 +31,7 @@ public struct MultipartFormData: Sendable {
     /// The value of Content-Type.
     public var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
-    /// How many bytes the form has.
+    /// The length of the form in bytes.
     public var contentLength: Int64 {
         let delimiter = Int64(boundary.utf8.count)
         guard !parts.isEmpty else { return delimiter + 6 }
@@ -53,10 +42,10 @@ public struct MultipartFormData: Sendable {
     /// Adds a part of bytes in memory.
     ///
     /// - Parameters:
-    ///   - data: Its content.
+    ///   - data: The content.
     ///   - name: The name of the field.
     ///   - fileName: The name of the file; nil for none.
-    ///   - mimeType: Its type; nil for none.
+    ///   - mimeType: The content type; nil for none.
     public mutating func append(
         _ data: some Collection<UInt8>,
         withName name: String,
@@ -66,30 +55,30 @@ public struct MultipartFormData: Sendable {
         append(.bytes(Array(data)), name, fileName, mimeType)
     }
 
-    /// Adds a file, with the last part of its path as its name, and a type by its ending.
+    /// Adds a file, with the last part of its path as its name, and a content type by its extension.
     ///
-    /// - Throws: ``RequestError/multipartEncodingFailed(reason:)`` where it cannot be read or is not a regular file.
-    public mutating func append(fileAt path: String, withName name: String) throws(RequestError) {
+    /// - Throws: ``AFError/multipartEncodingFailed(reason:)`` if it cannot be read or is not a regular file.
+    public mutating func append(fileAt path: String, withName name: String) throws(AFError) {
         let fileName = path.split(at: "/").last.map(String.init) ?? path
         try append(fileAt: path, withName: name, fileName: fileName, mimeType: MIMEType.forFile(named: fileName))
     }
 
     /// Adds a file.
     ///
-    /// - Throws: ``RequestError/multipartEncodingFailed(reason:)`` where it cannot be read or is not a regular file.
+    /// - Throws: ``AFError/multipartEncodingFailed(reason:)`` if it cannot be read or is not a regular file.
     public mutating func append(
         fileAt path: String,
         withName name: String,
         fileName: String,
         mimeType: String
-    ) throws(RequestError) {
+    ) throws(AFError) {
         guard let length = try? FilePart.length(of: path) else {
-            throw .multipartEncodingFailed(reason: .bodyPartFileNotReachable(at: path))
+            throw .multipartEncodingFailed(reason: .bodyPartFileNotReachable(at: URL(filePath: path)))
         }
         append(.file(path, length: length), name, fileName, mimeType)
     }
 
-    private mutating func append(_ content: Content, _ name: String, _ fileName: String?, _ mimeType: String?) {
+    private mutating func append(_ content: BodyPiece, _ name: String, _ fileName: String?, _ mimeType: String?) {
         var head = "Content-Disposition: form-data; name=\"\(Self.escape(name))\""
         if let fileName { head += "; filename=\"\(Self.escape(fileName))\"" }
         head += "\r\n"
@@ -97,16 +86,16 @@ public struct MultipartFormData: Sendable {
         parts.append(Part(head: Array((head + "\r\n").utf8), content: content))
     }
 
-    /// The rule of the WHATWG.
+    /// The name as the WHATWG escapes it.
     static func escape(_ name: String) -> String {
         name.percentEncoded { !["\"", "\r", "\n"].contains($0) }
     }
 
-    /// What is sent, piece by piece: bytes and files in turn.
-    var pieces: [Content] {
+    /// The pieces of the form: bytes and files.
+    var pieces: [BodyPiece] {
         let delimiter = Array("--\(boundary)".utf8)
         let newLine = Array("\r\n".utf8)
-        var pieces: [Content] = []
+        var pieces: [BodyPiece] = []
         for part in parts {
             pieces.append(.bytes(delimiter + newLine + part.head))
             pieces.append(part.content)
@@ -116,13 +105,14 @@ public struct MultipartFormData: Sendable {
         return pieces
     }
 
-    /// The whole form in memory.
+    /// The form in memory.
     ///
-    /// - Throws: ``RequestError/multipartEncodingFailed(reason:)`` where it is longer than the limit, or a file is not as it was.
-    public func encode(limit: Int64 = encodingMemoryThreshold) throws(RequestError) -> [UInt8] {
+    /// - Throws: ``AFError/multipartEncodingFailed(reason:)`` if it is longer than the limit, or a file has changed.
+    public func encode(limit: Int64 = encodingMemoryThreshold) throws(AFError) -> [UInt8] {
         let length = contentLength
         guard length <= limit else {
-            throw .multipartEncodingFailed(reason: .inMemoryLimitExceeded(bytes: length, limit: limit))
+            let error = FormTooLong(length: length, limit: limit)
+            throw .multipartEncodingFailed(reason: .outputStreamWriteFailed(error: error))
         }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Int(length))
@@ -136,67 +126,4 @@ public struct MultipartFormData: Sendable {
         }
         return bytes
     }
-}
-
-/// A file that is read piece by piece while it is sent. It has to be as long as it was said to be: a server that was promised so many
-/// bytes would wait for the rest, or take them for another request.
-struct FilePart: Sendable {
-    static let pieceSize: Int64 = 64 << 10
-
-    private let path: String
-    private let length: Int64
-    private let file: ReadableFile
-    private var offset: Int64 = 0
-
-    init(_ path: String, length: Int64) throws(RequestError) {
-        self.path = path
-        self.length = length
-        do {
-            file = try ReadableFile(path)
-        } catch {
-            throw .createUploadableFailed(error: FileFailure(path: path, saying: error.description))
-        }
-        try check()
-    }
-
-    /// The next bytes; nil at the end.
-    mutating func next() throws(RequestError) -> [UInt8]? {
-        guard offset < length else {
-            try check()
-            return nil
-        }
-        let bytes: [UInt8]
-        do {
-            bytes = try file.read(Int(min(Self.pieceSize, length - offset)), at: offset)
-        } catch {
-            throw .createUploadableFailed(error: FileFailure(path: path, saying: error.description))
-        }
-        guard !bytes.isEmpty else { throw sizeChanged(offset) }
-        offset += Int64(bytes.count)
-        return bytes
-    }
-
-    private func check() throws(RequestError) {
-        let now = file.size
-        if now != length { throw sizeChanged(now) }
-    }
-
-    private func sizeChanged(_ now: Int64) -> RequestError {
-        .multipartEncodingFailed(reason: .bodyPartFileSizeChanged(at: path, from: length, to: now))
-    }
-
-    static func length(of path: String) throws(RequestError) -> Int64 {
-        do {
-            return try ReadableFile(path).size
-        } catch {
-            throw .createUploadableFailed(error: FileFailure(path: path, saying: error.description))
-        }
-    }
-}
-
-/// A file that could not be read.
-struct FileFailure: Error, CustomStringConvertible {
-    let path: String
-    let saying: String
-    var description: String { "\(path.printable): \(saying)" }
 }

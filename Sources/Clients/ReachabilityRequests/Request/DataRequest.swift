@@ -3,265 +3,144 @@ public import FoundationEssentials
 import LinuxSupport
 import ReachabilityRetry
 
-/// A request whose answer is kept in memory. It is one exchange: sent when it is made (``Session/startRequestsImmediately``), and its result
-/// is the same for all that wait for it. If the last task that waits is cancelled, so is the request.
+/// A request whose answer is kept in memory. It is sent when it is created (``Session/startRequestsImmediately``).
 ///
-/// A check that is added after the answer came is asked when the answer is next handed over.
-public final class DataRequest: ValidatedRequest {
-    /// The request, with the session's header fields; adapters are asked later.
-    public let request: OutgoingRequest
+/// A validation that is added after the answer has come is applied when the answer is next delivered.
+@RequestActor
+public class DataRequest: Request {
+    /// The value that created the request.
+    public nonisolated let convertible: any URLRequestConvertible
 
-    private let checks: Locked<Validator>
-    private let exchange: Exchange<Answer>
-    /// Nil where there is no body.
-    private let upload: UploadWatch?
-    /// Whether a handler sends the request.
-    private let startsWithHandler: Bool
-    /// The handler that was added last.
-    private let lastHandler = Locked<Task<Void, Never>?>(nil)
-
-    init(
-        _ made: Result<OutgoingRequest, UnmadeRequest>,
+    nonisolated init(
+        _ convertible: any URLRequestConvertible,
         in session: Session,
         _ interceptor: (any RequestInterceptor)?
     ) {
-        let failure: RequestError?
-        switch made {
-        case .success(let request):
-            self.request = request.adding(session.headers)
-            failure = nil
-        case .failure(let unmade):
-            request = unmade.request
-            failure = unmade.error
-        }
-        let checks = Locked(Validator())
-        let upload = request.body.map { UploadWatch(UploadProgress(completed: 0, total: try? $0.length())) }
-        (self.checks, self.upload) = (checks, upload)
-        exchange = Exchange(cancelled: Answer(error: failure ?? .explicitlyCancelled)) { [request] in
-            if let failure { return Answer(error: failure) }
-            defer { upload?.finish() }
-            return await session.send(request, checks, interceptor, watching: upload)
-        }
-        startsWithHandler = session.startRequestsImmediately
-        // In a task that is cancelled there is nobody to send it for.
-        if session.startRequestsImmediately, !Task.isCancelled { exchange.start() }
-    }
-
-    /// Sends it, if that was not done.
-    @discardableResult
-    public func resume() -> DataRequest {
-        exchange.start()
-        return self
-    }
-
-    /// How far it is.
-    public var state: RequestState {
-        guard exchange.hasBegun else { return .initialized }
-        guard let answer = exchange.result else { return .resumed }
-        return answer.error?.isExplicitlyCancelledError == true ? .cancelled : .finished
-    }
-
-    /// The head of the answer; nil before the end, and if there was none.
-    public var response: ResponseHead? { exchange.result?.response }
-
-    /// How often it was sent again; 0 before the end.
-    public var retryCount: Int { exchange.result?.metrics.retryCount ?? 0 }
-
-    /// Ends it, whatever it does: a wait, an attempt, the body. Of what has ended nothing is changed.
-    @discardableResult
-    public func cancel() -> DataRequest {
-        exchange.cancel()
-        if exchange.result != nil { upload?.finish() }
-        return self
-    }
-
-    /// How much of the body was handed to the connection, from now on, the newest alone for who reads slowly; nothing where there is no
-    /// body. It ends with the request, and begins nothing.
-    public var uploadProgress: AsyncStream<UploadProgress> {
-        guard let upload else { return AsyncStream { $0.finish() } }
-        defer { if exchange.result != nil { upload.finish() } }
-        return upload.progress
-    }
-
-    /// As a command line of curl(1).
-    public func cURLDescription(showingSecrets: Bool = false) -> String {
-        request.cURLDescription(showingSecrets: showingSecrets)
-    }
-
-    /// Adds to the checks of its answer.
-    @discardableResult
-    public func checking(_ change: (inout Validator) -> Void) -> DataRequest {
-        checks.withLock { change(&$0) }
-        return self
-    }
-
-    /// The answer, judged by all checks that there are now.
-    func answer(starts: Bool = true) async -> Answer {
-        var answer = await exchange.value(starts: starts)
-        if answer.error == nil, let head = answer.response {
-            answer.error = checks.withLock { $0 }.refusal(request, head, answer.data, after: answer.checkCount)
-        }
-        return answer
-    }
-
-    /// Does something with the answer after everything that was given before.
-    func enqueue(_ work: @escaping @Sendable (Answer) async -> Void) {
-        if startsWithHandler { exchange.start() }
-        lastHandler.withLock { last in
-            let before = last
-            last = Task { [self] in
-                await before?.value
-                await work(await answer(starts: false))
-            }
-        }
+        self.convertible = convertible
+        super.init(convertible, in: session, interceptor)
     }
 }
 
-/// Bytes, a file or a form are sent by the same kind of request.
-public typealias UploadRequest = DataRequest
-
-/// How far a request is.
-public enum RequestState: String, Hashable, Sendable {
-    /// It was not sent.
-    case initialized
-    /// It is under way.
-    case resumed
-    /// It was cancelled.
-    case cancelled
-    /// There is an answer, or an error.
-    case finished
-}
-
-/// A request that could not be made.
-struct UnmadeRequest: Error {
-    let error: RequestError
-    let request: OutgoingRequest
-}
-
-extension DataRequest {
-    /// Waits for the answer, and reads it as the serializer does.
-    public func response<Serializer: DataResponseSerializerProtocol>(
-        using serializer: Serializer
-    ) async -> DataResponse<Serializer.SerializedObject> {
-        response(await answer(), using: serializer)
+/// A request with a body of its own: bytes, a file, a stream or a form. Files and streams are read while they are sent.
+public final class UploadRequest: DataRequest {
+    /// The source of a body.
+    public enum Uploadable: Sendable {
+        /// Bytes in memory.
+        case data(Data)
+        /// A file, which is removed after the upload if `shouldRemove` is true.
+        case file(URL, shouldRemove: Bool)
+        /// A stream.
+        case stream(InputStream)
     }
 
-    func response<Serializer: DataResponseSerializerProtocol>(
-        _ answer: Answer,
-        using serializer: Serializer
-    ) -> DataResponse<Serializer.SerializedObject> {
-        let began = ContinuousClock.now
-        let result = answer.read(by: serializer, request)
-        return DataResponse(
-            request: request,
-            response: answer.response,
-            data: answer.data,
-            metrics: answer.metrics,
-            serializationDuration: began.duration(to: .now) / .seconds(1),
-            result: result
-        )
-    }
+    /// The value that created the request and its body.
+    public nonisolated let upload: any UploadConvertible
+    /// The body; nil if it could not be created.
+    public nonisolated let uploadable: Uploadable?
 
-    /// The body as bytes; an empty one is an error but for HEAD, 204 and 205.
-    public func data() async throws(RequestError) -> Data {
-        try await response(using: DataResponseSerializer()).result.get()
-    }
+    private nonisolated let failure: AFError?
 
-    /// The body as text.
-    ///
-    /// - Parameter encoding: The character set; nil for that of the answer.
-    public func string(encoding: String.Encoding? = nil) async throws(RequestError) -> String {
-        try await response(using: StringResponseSerializer(encoding: encoding)).result.get()
-    }
-
-    /// The body as a value.
-    ///
-    /// - Parameters:
-    ///   - type: What kind of value.
-    ///   - decoder: Reads it.
-    public func decodable<Value: Decodable & Sendable>(
-        _ type: Value.Type = Value.self,
-        decoder: any DataDecoder = JSONDecoder()
-    ) async throws(RequestError) -> Value {
-        try await response(using: DecodableResponseSerializer<Value>(decoder: decoder)).result.get()
-    }
-}
-
-extension Answer {
-    fileprivate func read<Serializer: DataResponseSerializerProtocol>(
-        by serializer: Serializer,
-        _ request: OutgoingRequest
-    ) -> Result<Serializer.SerializedObject, RequestError> {
-        if let error { return .failure(error) }
-        guard let response, let data else { return .failure(.explicitlyCancelled) }
+    nonisolated init(_ upload: any UploadConvertible, in session: Session, _ interceptor: (any RequestInterceptor)?) {
+        self.upload = upload
         do {
-            return .success(try serializer.serialize(request: request, response: response, data: data))
-        } catch let error as RequestError {
-            return .failure(error)
+            (uploadable, failure) = (try upload.createUploadable(), nil)
         } catch {
-            return .failure(.responseSerializationFailed(reason: .customSerializationFailed(error: error)))
+            (uploadable, failure) = (nil, error.asAFError(or: .createUploadableFailed(error: error)))
+        }
+        super.init(upload, in: session, interceptor)
+        if let length = try? uploadable?.body().length { change(.upload) { $0.totalUnitCount = length } }
+    }
+
+    nonisolated override func run(_ request: URLRequest) async -> Answer {
+        guard let uploadable else { return Answer(error: failure ?? .explicitlyCancelled) }
+        return await session.send(request, of: self, with: uploadable)
+    }
+
+    nonisolated override func didEnd() {
+        super.didEnd()
+        if case .file(let url, shouldRemove: true)? = uploadable { OwnFile.remove(url.path) }
+    }
+}
+
+extension UploadRequest.Uploadable {
+    /// The body. The size of a file is that of now.
+    func body() throws(AFError) -> InputStream {
+        switch self {
+        case .data(let data): InputStream(data: data)
+        case .file(let url, _): InputStream(pieces: [.file(url.path, length: try FilePart.length(of: url.path))])
+        case .stream(let stream): stream
         }
     }
 }
 
-/// Handlers, as in Alamofire. With a handler only `cancel()` ends the request before its answer. Handlers are called one after the other in the
-/// order they were added, on the queue they name. By default that is ``Session/handlerQueue``, on which no two handlers run at the same time.
-extension DataRequest {
-    /// Tells the handler what came of it, read as the serializer does.
+/// A type that has the body of an upload.
+public protocol UploadableConvertible: Sendable {
+    /// The body.
+    func createUploadable() throws -> UploadRequest.Uploadable
+}
+
+extension UploadRequest.Uploadable: UploadableConvertible {
+    /// The body itself.
+    public func createUploadable() throws -> UploadRequest.Uploadable { self }
+}
+
+extension Data: UploadableConvertible {
+    /// The bytes.
+    public func createUploadable() throws -> UploadRequest.Uploadable { .data(self) }
+}
+
+extension URL: UploadableConvertible {
+    /// The file.
+    public func createUploadable() throws -> UploadRequest.Uploadable { .file(self, shouldRemove: false) }
+}
+
+extension InputStream: UploadableConvertible {
+    /// The stream.
+    public func createUploadable() throws -> UploadRequest.Uploadable { .stream(self) }
+}
+
+/// A type that has a request and the body of an upload.
+public protocol UploadConvertible: UploadableConvertible, URLRequestConvertible {}
+
+nonisolated extension DataRequest {
+    /// The body of the answer; nil before the end, and if there is none.
+    public var data: Data? { exchange.result?.data }
+
+    /// Calls the closure with the head of each answer, before the body is read.
     @discardableResult
-    public func response<Serializer: DataResponseSerializerProtocol>(
-        queue: DispatchQueue = Session.handlerQueue,
-        responseSerializer: Serializer,
-        completionHandler: @escaping @Sendable (DataResponse<Serializer.SerializedObject>) -> Void
-    ) -> DataRequest {
-        enqueue { [self] answer in
-            let response = response(answer, using: responseSerializer)
-            await queue.call { completionHandler(response) }
-        }
+    public func onHTTPResponse(
+        on queue: DispatchQueue = Session.handlerQueue,
+        perform handler: @escaping @Sendable (_ response: HTTPURLResponse) -> Void
+    ) -> Self {
+        setResponseHandler { response in await queue.call { handler(response) } }
         return self
     }
 
-    /// Tells the handler the bytes.
+    /// Calls the closure with the head of each answer, before the body is read. The request is cancelled if the closure says so.
     @discardableResult
-    public func responseData(
-        queue: DispatchQueue = Session.handlerQueue,
-        completionHandler: @escaping @Sendable (DataResponse<Data>) -> Void
-    ) -> DataRequest {
-        response(queue: queue, responseSerializer: DataResponseSerializer(), completionHandler: completionHandler)
-    }
-
-    /// Tells the handler the text.
-    @discardableResult
-    public func responseString(
-        queue: DispatchQueue = Session.handlerQueue,
-        encoding: String.Encoding? = nil,
-        completionHandler: @escaping @Sendable (DataResponse<String>) -> Void
-    ) -> DataRequest {
-        let serializer = StringResponseSerializer(encoding: encoding)
-        return response(queue: queue, responseSerializer: serializer, completionHandler: completionHandler)
-    }
-
-    /// Tells the handler the value.
-    @discardableResult
-    public func responseDecodable<Value: Decodable & Sendable>(
-        of type: Value.Type = Value.self,
-        queue: DispatchQueue = Session.handlerQueue,
-        decoder: any DataDecoder = JSONDecoder(),
-        completionHandler: @escaping @Sendable (DataResponse<Value>) -> Void
-    ) -> DataRequest {
-        let serializer = DecodableResponseSerializer<Value>(decoder: decoder)
-        return response(queue: queue, responseSerializer: serializer, completionHandler: completionHandler)
+    public func onHTTPResponse(
+        on queue: DispatchQueue = Session.handlerQueue,
+        perform handler:
+            @escaping @Sendable (
+                _ response: HTTPURLResponse, _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
+            ) -> Void
+    ) -> Self {
+        setResponseHandler { [self] response in
+            let disposition = try? await completed { completion in
+                queue.async { handler(response, completion) }
+            }
+            if disposition == .cancel { cancel() }
+        }
+        return self
     }
 }
 
-extension DispatchQueue {
-    /// Calls something, and waits for its end.
-    func call(_ body: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
-            async {
-                body()
-                continuation.resume()
-            }
-        }
+extension Request {
+    /// What is done with an answer whose head was received.
+    public enum ResponseDisposition: Hashable, Sendable {
+        /// Its body is read.
+        case allow
+        /// The request is cancelled.
+        case cancel
     }
 }

@@ -1,136 +1,265 @@
 public import FoundationEssentials
 public import ReachabilityRetry
 
-/// Makes a value of an answer.
+/// Makes a value of an answer whose body is in memory.
 public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
-    /// What it makes.
+    /// The type of the value.
     associatedtype SerializedObject: Sendable
 
-    /// The value; what it throws that is no ``RequestError`` becomes one.
-    func serialize(request: OutgoingRequest, response: ResponseHead, data: Data) throws -> SerializedObject
+    /// The value. An error that is not an ``AFError`` becomes
+    /// ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)``.
+    ///
+    /// - Parameters:
+    ///   - request: The request as it was sent last, if any.
+    ///   - response: The head of the answer, if any.
+    ///   - data: The body, if any.
+    ///   - error: The error of the request, if any.
+    func serialize(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        data: Data?,
+        error: (any Error)?
+    ) throws -> SerializedObject
 }
 
-/// Changes a body before it is read as something.
+/// Makes a value of a downloaded file.
+public protocol DownloadResponseSerializerProtocol<SerializedObject>: Sendable {
+    /// The type of the value.
+    associatedtype SerializedObject: Sendable
+
+    /// The value, see ``DataResponseSerializerProtocol/serialize(request:response:data:error:)``.
+    ///
+    /// - Parameter fileURL: The file, if any.
+    func serializeDownload(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        fileURL: URL?,
+        error: (any Error)?
+    ) throws -> SerializedObject
+}
+
+extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerProtocol {
+    /// Reads the file into memory, and serializes that.
+    public func serializeDownload(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        fileURL: URL?,
+        error: (any Error)?
+    ) throws -> SerializedObject {
+        if let error { throw error }
+        guard let fileURL else { throw AFError.responseSerializationFailed(reason: .inputFileNil) }
+        guard let data = try? Data(contentsOf: fileURL) else {
+            throw AFError.responseSerializationFailed(reason: .inputFileReadFailed(at: fileURL))
+        }
+        return try serialize(request: request, response: response, data: data, error: nil)
+    }
+}
+
+/// Changes a body before it is serialized.
 public protocol DataPreprocessor: Sendable {
-    /// The body as it is to be read.
+    /// The body to serialize.
     func preprocess(_ data: Data) throws -> Data
 }
 
 /// Changes nothing.
 public struct PassthroughPreprocessor: DataPreprocessor {
-    /// One.
+    /// A preprocessor.
     public init() {}
     /// The body as it is.
     public func preprocess(_ data: Data) throws -> Data { data }
 }
 
-/// Takes away the `)]}',` and the line break that some servers put before JSON.
+/// Removes the `)]}',` and the line break that some servers put before JSON.
 public struct GoogleXSSIPreprocessor: DataPreprocessor {
-    /// One.
+    /// A preprocessor.
     public init() {}
-    /// The body without it.
+    /// The body without the prefix.
     public func preprocess(_ data: Data) throws -> Data {
         let prefix = Array(")]}',\n".utf8)
         return data.starts(with: prefix) ? Data(data.dropFirst(prefix.count)) : data
     }
 }
 
-/// A serializer that knows when an answer may be empty.
-public protocol ResponseSerializer: DataResponseSerializerProtocol {
+extension DataPreprocessor where Self == PassthroughPreprocessor {
+    /// Changes nothing.
+    public static var passthrough: PassthroughPreprocessor { PassthroughPreprocessor() }
+}
+
+extension DataPreprocessor where Self == GoogleXSSIPreprocessor {
+    /// Removes the prefix that some servers put before JSON.
+    public static var googleXSSI: GoogleXSSIPreprocessor { GoogleXSSIPreprocessor() }
+}
+
+/// A serializer for bodies in memory and for files, with rules about empty bodies.
+public protocol ResponseSerializer<SerializedObject>: DataResponseSerializerProtocol, DownloadResponseSerializerProtocol
+{
     /// Changes the body first.
     var dataPreprocessor: any DataPreprocessor { get }
-    /// Methods whose answers have no body.
+    /// The methods whose answers may be empty.
     var emptyRequestMethods: Set<HTTPMethod> { get }
-    /// Statuses of answers that have no body.
+    /// The statuses of answers that may be empty.
     var emptyResponseCodes: Set<Int> { get }
 }
 
 extension ResponseSerializer {
+    /// Changes nothing.
+    public static var defaultDataPreprocessor: any DataPreprocessor { PassthroughPreprocessor() }
     /// HEAD
     public static var defaultEmptyRequestMethods: Set<HTTPMethod> { [.head] }
     /// 204, 205
     public static var defaultEmptyResponseCodes: Set<Int> { [204, 205] }
 
-    /// Whether the answer may be empty.
-    public func emptyResponseAllowed(forRequest request: OutgoingRequest, response: ResponseHead) -> Bool {
-        emptyRequestMethods.contains(request.method) || emptyResponseCodes.contains(response.statusCode)
+    /// Changes nothing.
+    public var dataPreprocessor: any DataPreprocessor { Self.defaultDataPreprocessor }
+    /// HEAD
+    public var emptyRequestMethods: Set<HTTPMethod> { Self.defaultEmptyRequestMethods }
+    /// 204, 205
+    public var emptyResponseCodes: Set<Int> { Self.defaultEmptyResponseCodes }
+
+    /// Whether the answer to this request may be empty; nil without a request.
+    public func requestAllowsEmptyResponseData(_ request: URLRequest?) -> Bool? {
+        request.map { emptyRequestMethods.contains($0.sentMethod) }
     }
 
-    /// The changed body; nil where it is empty, and may be.
-    func content(_ request: OutgoingRequest, _ response: ResponseHead, _ data: Data) throws -> Data? {
-        let data = data.isEmpty ? data : try dataPreprocessor.preprocess(data)
-        if !data.isEmpty { return data }
+    /// Whether this answer may be empty; nil without an answer.
+    public func responseAllowsEmptyResponseData(_ response: HTTPURLResponse?) -> Bool? {
+        response.map { emptyResponseCodes.contains($0.statusCode) }
+    }
+
+    /// Whether the body may be empty, because of the request or of the answer.
+    public func emptyResponseAllowed(forRequest request: URLRequest?, response: HTTPURLResponse?) -> Bool {
+        requestAllowsEmptyResponseData(request) == true || responseAllowsEmptyResponseData(response) == true
+    }
+
+    /// The changed body; nil if it is empty, and may be.
+    func content(
+        _ request: URLRequest?,
+        _ response: HTTPURLResponse?,
+        _ data: Data?,
+        _ error: (any Error)?
+    ) throws -> Data? {
+        if let error { throw error }
+        if let data, !data.isEmpty {
+            let data = try dataPreprocessor.preprocess(data)
+            if !data.isEmpty { return data }
+        }
         guard emptyResponseAllowed(forRequest: request, response: response) else {
-            throw RequestError.responseSerializationFailed(reason: .inputDataNilOrZeroLength)
+            throw AFError.responseSerializationFailed(reason: .inputDataNilOrZeroLength)
         }
         return nil
     }
+}
+
+/// The URL of a downloaded file.
+public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
+    /// A serializer.
+    public init() {}
+
+    /// The URL.
+    public func serializeDownload(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        fileURL: URL?,
+        error: (any Error)?
+    ) throws -> URL {
+        if let error { throw error }
+        guard let fileURL else { throw AFError.responseSerializationFailed(reason: .inputFileNil) }
+        return fileURL
+    }
+}
+
+extension DownloadResponseSerializerProtocol where Self == URLResponseSerializer {
+    /// The URL of the file.
+    public static var url: URLResponseSerializer { URLResponseSerializer() }
 }
 
 /// The body as bytes.
 public struct DataResponseSerializer: ResponseSerializer {
     /// Changes the body first.
     public let dataPreprocessor: any DataPreprocessor
-    /// Statuses of answers that have no body.
+    /// The statuses of answers that may be empty.
     public let emptyResponseCodes: Set<Int>
-    /// Methods whose answers have no body.
+    /// The methods whose answers may be empty.
     public let emptyRequestMethods: Set<HTTPMethod>
 
-    /// See ``ResponseSerializer``.
+    /// A serializer.
     public init(
-        dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor(),
+        dataPreprocessor: any DataPreprocessor = defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = defaultEmptyRequestMethods
     ) {
-        self.dataPreprocessor = dataPreprocessor
-        self.emptyResponseCodes = emptyResponseCodes
-        self.emptyRequestMethods = emptyRequestMethods
+        self.init(dataPreprocessor, emptyResponseCodes, emptyRequestMethods)
+    }
+
+    init(_ preprocessor: any DataPreprocessor, _ codes: Set<Int>, _ methods: Set<HTTPMethod>) {
+        (dataPreprocessor, emptyResponseCodes, emptyRequestMethods) = (preprocessor, codes, methods)
     }
 
     /// The bytes.
-    public func serialize(request: OutgoingRequest, response: ResponseHead, data: Data) throws -> Data {
-        try content(request, response, data) ?? Data()
+    public func serialize(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        data: Data?,
+        error: (any Error)?
+    ) throws -> Data {
+        try content(request, response, data, error) ?? Data()
     }
 }
 
-/// The body as text: in the set it was asked for, else in the answer's own `charset`, else in ISO 8859-1.
+/// The body as text, in the given encoding, else in that of the answer, else in ISO 8859-1.
 public struct StringResponseSerializer: ResponseSerializer {
     /// Changes the body first.
     public let dataPreprocessor: any DataPreprocessor
-    /// The character set; nil for that of the answer.
+    /// The encoding; nil for that of the answer.
     public let encoding: String.Encoding?
-    /// Statuses of answers that have no body.
+    /// The statuses of answers that may be empty.
     public let emptyResponseCodes: Set<Int>
-    /// Methods whose answers have no body.
+    /// The methods whose answers may be empty.
     public let emptyRequestMethods: Set<HTTPMethod>
 
-    /// See ``ResponseSerializer``.
+    /// A serializer.
     public init(
-        dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor(),
+        dataPreprocessor: any DataPreprocessor = defaultDataPreprocessor,
         encoding: String.Encoding? = nil,
         emptyResponseCodes: Set<Int> = defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = defaultEmptyRequestMethods
     ) {
-        self.dataPreprocessor = dataPreprocessor
-        self.encoding = encoding
-        self.emptyResponseCodes = emptyResponseCodes
-        self.emptyRequestMethods = emptyRequestMethods
+        self.init(dataPreprocessor, encoding, emptyResponseCodes, emptyRequestMethods)
     }
 
-    /// The text.
-    public func serialize(request: OutgoingRequest, response: ResponseHead, data: Data) throws -> String {
-        guard let content = try content(request, response, data) else { return "" }
-        let charset = response.mimeType?.parameters["charset"]
-        let used = encoding ?? charset.map(Self.encoding(named:)) ?? .isoLatin1
-        guard let used, let text = String(bytes: content, encoding: used) else {
-            throw RequestError.responseSerializationFailed(
-                reason: .stringSerializationFailed(charset: encoding?.description ?? charset ?? "iso-8859-1")
-            )
+    init(
+        _ preprocessor: any DataPreprocessor,
+        _ encoding: String.Encoding?,
+        _ codes: Set<Int>,
+        _ methods: Set<HTTPMethod>
+    ) {
+        (dataPreprocessor, emptyResponseCodes, emptyRequestMethods) = (preprocessor, codes, methods)
+        self.encoding = encoding
+    }
+
+    /// The text. A character set that is not known is an error, ``UnknownCharacterSet``.
+    public func serialize(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        data: Data?,
+        error: (any Error)?
+    ) throws -> String {
+        guard let content = try content(request, response, data, error) else { return "" }
+        var used = encoding ?? .isoLatin1
+        if encoding == nil, let name = response?.textEncodingName {
+            guard let known = Self.encoding(named: name) else {
+                let error = UnknownCharacterSet(name: name)
+                throw AFError.responseSerializationFailed(reason: .customSerializationFailed(error: error))
+            }
+            used = known
+        }
+        guard let text = String(bytes: content, encoding: used) else {
+            throw AFError.responseSerializationFailed(reason: .stringSerializationFailed(encoding: used))
         }
         return text
     }
 
-    /// Names of the IANA. Nil for one that is not known here: to guess would be to show other letters.
+    /// The encoding with an IANA name; nil for one that is not known.
     static func encoding(named name: String) -> String.Encoding? {
         switch name.lowercased() {
         case "utf-8", "utf8": .utf8
@@ -146,62 +275,194 @@ public struct StringResponseSerializer: ResponseSerializer {
 }
 
 /// The body as a value, from JSON unless another decoder is given.
-public struct DecodableResponseSerializer<Value: Decodable & Sendable>: ResponseSerializer {
+public struct DecodableResponseSerializer<T: Decodable & Sendable>: ResponseSerializer {
     /// Changes the body first.
     public let dataPreprocessor: any DataPreprocessor
     /// Reads the body.
     public let decoder: any DataDecoder
-    /// Statuses of answers that have no body.
+    /// The statuses of answers that may be empty.
     public let emptyResponseCodes: Set<Int>
-    /// Methods whose answers have no body.
+    /// The methods whose answers may be empty.
     public let emptyRequestMethods: Set<HTTPMethod>
 
-    /// See ``ResponseSerializer``.
+    /// A serializer.
     public init(
-        dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor(),
+        dataPreprocessor: any DataPreprocessor = defaultDataPreprocessor,
         decoder: any DataDecoder = JSONDecoder(),
         emptyResponseCodes: Set<Int> = defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = defaultEmptyRequestMethods
     ) {
-        self.dataPreprocessor = dataPreprocessor
+        self.init(dataPreprocessor, decoder, emptyResponseCodes, emptyRequestMethods)
+    }
+
+    init(
+        _ preprocessor: any DataPreprocessor,
+        _ decoder: any DataDecoder,
+        _ codes: Set<Int>,
+        _ methods: Set<HTTPMethod>
+    ) {
+        (dataPreprocessor, emptyResponseCodes, emptyRequestMethods) = (preprocessor, codes, methods)
         self.decoder = decoder
-        self.emptyResponseCodes = emptyResponseCodes
-        self.emptyRequestMethods = emptyRequestMethods
     }
 
     /// The value.
-    public func serialize(request: OutgoingRequest, response: ResponseHead, data: Data) throws -> Value {
-        guard let content = try content(request, response, data) else {
-            if let empty = (Value.self as? any EmptyResponse.Type)?.emptyValue() as? Value { return empty }
-            throw RequestError.responseSerializationFailed(reason: .invalidEmptyResponse(type: "\(Value.self)"))
+    public func serialize(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        data: Data?,
+        error: (any Error)?
+    ) throws -> T {
+        guard let content = try content(request, response, data, error) else {
+            if let empty = (T.self as? any EmptyResponse.Type)?.emptyValue() as? T { return empty }
+            throw AFError.responseSerializationFailed(reason: .invalidEmptyResponse(type: "\(T.self)"))
         }
         do {
-            return try decoder.decode(Value.self, from: content)
+            return try decoder.decode(T.self, from: content)
         } catch {
-            let type = response.headers["Content-Type"]
-            throw RequestError.responseSerializationFailed(reason: .decodingFailed(error: error, contentType: type))
+            let error = response.map { error.naming(pageOf: $0) } ?? error
+            throw AFError.responseSerializationFailed(reason: .decodingFailed(error: error))
         }
+    }
+}
+
+/// The body as dictionaries, arrays, text, numbers and Boolean values, from JSON; null is `nil` as `Any?`.
+///
+/// Prefer ``DecodableResponseSerializer``: its values have types.
+public struct JSONResponseSerializer: ResponseSerializer {
+    /// Changes the body first.
+    public let dataPreprocessor: any DataPreprocessor
+    /// The statuses of answers that may be empty.
+    public let emptyResponseCodes: Set<Int>
+    /// The methods whose answers may be empty.
+    public let emptyRequestMethods: Set<HTTPMethod>
+
+    /// A serializer.
+    public init(
+        dataPreprocessor: any DataPreprocessor = defaultDataPreprocessor,
+        emptyResponseCodes: Set<Int> = defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = defaultEmptyRequestMethods
+    ) {
+        self.init(dataPreprocessor, emptyResponseCodes, emptyRequestMethods)
+    }
+
+    init(_ preprocessor: any DataPreprocessor, _ codes: Set<Int>, _ methods: Set<HTTPMethod>) {
+        (dataPreprocessor, emptyResponseCodes, emptyRequestMethods) = (preprocessor, codes, methods)
+    }
+
+    /// The value, `[String: any Sendable]` for an object. It can be cast to `[String: Any]`.
+    public func serialize(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        data: Data?,
+        error: (any Error)?
+    ) throws -> any Sendable {
+        guard let content = try content(request, response, data, error) else { return [String: any Sendable]?.none }
+        do {
+            return try JSONDecoder().decode(LooseJSON.self, from: content).value
+        } catch {
+            let error = response.map { error.naming(pageOf: $0) } ?? error
+            throw AFError.responseSerializationFailed(reason: .jsonSerializationFailed(error: error))
+        }
+    }
+}
+
+/// JSON of any shape.
+private struct LooseJSON: Decodable {
+    let value: any Sendable
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            value = String?.none
+        } else if let flag = try? container.decode(Bool.self) {
+            value = flag
+        } else if let number = try? container.decode(Int.self) {
+            value = number
+        } else if let number = try? container.decode(Double.self) {
+            value = number
+        } else if let text = try? container.decode(String.self) {
+            value = text
+        } else if let elements = try? container.decode([LooseJSON].self) {
+            value = elements.map(\.value)
+        } else {
+            value = try container.decode([String: LooseJSON].self).mapValues(\.value)
+        }
+    }
+}
+
+extension Error {
+    /// The error of a decoder that was given a page of HTML, with a hint at a captive portal.
+    fileprivate func naming(pageOf response: HTTPURLResponse) -> any Error {
+        guard response.mediaType?.isPage == true, case .dataCorrupted(let context)? = self as? DecodingError else {
+            return self
+        }
+        let hint = "it is a page of HTML, perhaps that of a captive portal"
+        return DecodingError.dataCorrupted(
+            DecodingError.Context(codingPath: context.codingPath, debugDescription: hint, underlyingError: self)
+        )
+    }
+}
+
+extension ResponseSerializer where Self == DataResponseSerializer {
+    /// The bytes.
+    public static var data: DataResponseSerializer { DataResponseSerializer() }
+
+    /// The bytes.
+    public static func data(
+        dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
+        emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = DataResponseSerializer.defaultEmptyRequestMethods
+    ) -> DataResponseSerializer {
+        DataResponseSerializer(dataPreprocessor, emptyResponseCodes, emptyRequestMethods)
+    }
+}
+
+extension ResponseSerializer where Self == StringResponseSerializer {
+    /// The text.
+    public static var string: StringResponseSerializer { StringResponseSerializer() }
+
+    /// The text.
+    public static func string(
+        dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
+        encoding: String.Encoding? = nil,
+        emptyResponseCodes: Set<Int> = StringResponseSerializer.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = StringResponseSerializer.defaultEmptyRequestMethods
+    ) -> StringResponseSerializer {
+        StringResponseSerializer(dataPreprocessor, encoding, emptyResponseCodes, emptyRequestMethods)
+    }
+}
+
+extension ResponseSerializer {
+    /// The value.
+    public static func decodable<T: Decodable & Sendable>(
+        of type: T.Type,
+        dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<T>.defaultDataPreprocessor,
+        decoder: any DataDecoder = JSONDecoder(),
+        emptyResponseCodes: Set<Int> = DecodableResponseSerializer<T>.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = DecodableResponseSerializer<T>.defaultEmptyRequestMethods
+    ) -> DecodableResponseSerializer<T> where Self == DecodableResponseSerializer<T> {
+        DecodableResponseSerializer<T>(dataPreprocessor, decoder, emptyResponseCodes, emptyRequestMethods)
     }
 }
 
 /// Reads values from bytes.
 public protocol DataDecoder: Sendable {
     /// The value.
-    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
+    func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D
 }
 
 extension JSONDecoder: DataDecoder {}
 
-/// A type that has a value for an answer without a body.
+/// A type that has a value for an empty body.
 public protocol EmptyResponse: Sendable {
-    /// That value.
+    /// The value.
     static func emptyValue() -> Self
 }
 
-/// Nothing: what an answer without a body is read as.
+/// The value of an empty body.
 public struct Empty: Codable, Hashable, Sendable, EmptyResponse {
-    /// The only one.
+    /// The only value.
     public static let value = Empty()
-    /// The only one.
+    /// The only value.
     public static func emptyValue() -> Empty { value }
 }

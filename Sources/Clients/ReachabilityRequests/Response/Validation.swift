@@ -1,46 +1,78 @@
 public import FoundationEssentials
 import LinuxSupport
 
-/// What a check of an answer says.
-public typealias ValidationResult = Result<Void, any Error>
+/// A validation of a head, and of a body in memory; nil if the body is not in memory.
+typealias Validation = @Sendable (URLRequest?, HTTPURLResponse, Data?) -> Request.ValidationResult
 
-/// A check of an answer, by a closure: of the request as it was made, the answer, and its body; nil where it goes to a file.
-public typealias Validation =
-    @Sendable (_ request: OutgoingRequest, _ response: ResponseHead, _ data: Data?) -> ValidationResult
+nonisolated extension DataRequest {
+    /// A validation of an answer, on any thread.
+    public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse, Data?) -> ValidationResult
 
-/// A request whose answer can be checked.
-public protocol ValidatedRequest: Sendable {
-    /// Adds to the checks of its answer, which are asked once for each answer that is not a redirect to be followed. They may be added until
-    /// the answer comes.
-    @discardableResult func checking(_ change: (inout Validator) -> Void) -> Self
+    /// Validates the answer with a closure. Validations run once for each answer that is not a redirect to be followed.
+    @discardableResult
+    public func validate(_ validation: @escaping Validation) -> Self {
+        validator.withLock { $0.add(validation) }
+        return self
+    }
 }
 
-extension ValidatedRequest {
-    /// Wants a status of 200 to 299, and a type that the request's Accept names; any where it has none.
-    @discardableResult
-    public func validate() -> Self { checking { $0.addUsual() } }
+nonisolated extension DataStreamRequest {
+    /// A validation of the head of an answer, on any thread.
+    public typealias Validation = @Sendable (_ request: URLRequest?, _ response: HTTPURLResponse) -> ValidationResult
 
-    /// Wants one of these statuses.
+    /// Validates the head of the answer with a closure.
     @discardableResult
-    public func validate(statusCode acceptable: some Sequence<Int>) -> Self {
-        checking { $0.add(statuses: acceptable) }
+    public func validate(_ validation: @escaping Validation) -> Self {
+        validator.withLock { $0.add { request, response, _ in validation(request, response) } }
+        return self
     }
-
-    /// Wants one of these types, `text/*` for example.
-    @discardableResult
-    public func validate(contentType acceptable: [String]) -> Self {
-        checking { $0.add(contentTypes: { _ in acceptable }) }
-    }
-
-    /// Asks the closure, from a thread of no meaning; without the body where that is not kept in memory.
-    @discardableResult
-    public func validate(_ check: @escaping Validation) -> Self { checking { $0.add(check) } }
 }
 
-/// The checks of one request, in order; the first that refuses counts.
-public struct Validator: Sendable {
+nonisolated extension DownloadRequest {
+    /// A validation of an answer and its file, on any thread.
+    public typealias Validation =
+        @Sendable (
+            _ request: URLRequest?, _ response: HTTPURLResponse, _ fileURL: URL?
+        ) -> ValidationResult
+
+    /// Validates the answer and the complete file with a closure. A file that is rejected is deleted.
+    @discardableResult
+    public func validate(_ validation: @escaping Validation) -> Self {
+        validateFile { [weak self] path in
+            guard let self, let response else { return }
+            try validation(request, response, URL(filePath: path)).get()
+        }
+    }
+}
+
+/// Validations by the head of an answer. All requests have them.
+nonisolated extension Request {
+    /// Accepts a status of 200 to 299, and the content types of the request's Accept field, any if there is none.
+    @discardableResult
+    public func validate() -> Self {
+        validator.withLock { $0.addUsual() }
+        return self
+    }
+
+    /// Accepts these statuses.
+    @discardableResult
+    public func validate(statusCode acceptableStatusCodes: some Sequence<Int>) -> Self {
+        validator.withLock { $0.add(statuses: acceptableStatusCodes) }
+        return self
+    }
+
+    /// Accepts these content types, for example `text/*`.
+    @discardableResult
+    public func validate(contentType acceptableContentTypes: @escaping @Sendable @autoclosure () -> [String]) -> Self {
+        validator.withLock { $0.add(contentTypes: { _ in acceptableContentTypes() }) }
+        return self
+    }
+}
+
+/// The validations of one request in their order. The first rejection counts.
+struct Validator: Sendable {
     private var checks: [Validation] = []
-    /// Those of them that go by the head alone.
+    /// Those of them that need only the head.
     private var headChecks: [Validation] = []
 
     mutating func add(_ check: @escaping Validation) { checks.append(check) }
@@ -54,65 +86,65 @@ public struct Validator: Sendable {
         let statuses = Set(statuses)
         addHead { _, response, _ in
             if statuses.contains(response.statusCode) { return .success(()) }
-            let reason = RequestError.ResponseValidationFailureReason.unacceptableStatusCode(code: response.statusCode)
-            return .failure(RequestError.responseValidationFailed(reason: reason))
+            let reason = AFError.ResponseValidationFailureReason.unacceptableStatusCode(code: response.statusCode)
+            return .failure(AFError.responseValidationFailed(reason: reason))
         }
     }
 
-    /// An empty body has no type. Where the body is not in memory, the head decides whether there is one.
-    mutating func add(contentTypes: @escaping @Sendable (OutgoingRequest) -> [String]) {
+    /// An empty body has no type. If the body is not in memory, the head decides whether there is one.
+    mutating func add(contentTypes: @escaping @Sendable (URLRequest?) -> [String]) {
         addHead { request, response, data in
             if data?.isEmpty ?? response.hasNoBody { return .success(()) }
             if let reason = Self.refusal(of: response, wanted: contentTypes(request)) {
-                return .failure(RequestError.responseValidationFailed(reason: reason))
+                return .failure(AFError.responseValidationFailed(reason: reason))
             }
             return .success(())
         }
     }
 
     static func refusal(
-        of response: ResponseHead,
+        of response: HTTPURLResponse,
         wanted: [String]
-    ) -> RequestError.ResponseValidationFailureReason? {
+    ) -> AFError.ResponseValidationFailureReason? {
         let types = wanted.compactMap { MIMEType($0) }
-        guard let type = response.mimeType else {
+        guard let type = response.mediaType else {
             return types.contains(where: \.isWildcard) ? nil : .missingContentType(acceptableContentTypes: wanted)
         }
         if types.contains(where: { $0.matches(type) }) { return nil }
         return .unacceptableContentType(acceptableContentTypes: wanted, responseContentType: type.description)
     }
 
-    /// The status is one of 200 to 299, and the type one that the request's Accept names; any where it has none.
+    /// Accepts a status of 200 to 299, and the content types of the request's Accept field, any if there is none.
     mutating func addUsual() {
         add(statuses: 200..<300)
         add(contentTypes: { request in
-            let accepted = request.headers["Accept"]?.split(at: ",").map { $0.trimmingBlanks }
+            let accepted = request?.headers["Accept"]?.split(at: ",").map { $0.trimmingBlanks }
             return accepted ?? ["*/*"]
         })
     }
 
-    /// Whether the head alone is refused: then a closure is not asked, and little of the body is read.
-    func refusesHead(_ request: OutgoingRequest, _ response: ResponseHead) -> Bool {
+    /// Whether the head is rejected. Then closures are not called, and little of the body is read.
+    func refusesHead(_ request: URLRequest?, _ response: HTTPURLResponse) -> Bool {
         headChecks.contains { check in
             if case .failure = check(request, response, nil) { true } else { false }
         }
     }
 
-    /// The number of checks.
+    /// The number of validations.
     var count: Int { checks.count }
 
-    /// Nil where nothing refuses.
+    /// The first rejection; nil if there is none.
     ///
-    /// - Parameter asked: The number of checks that were asked before.
+    /// - Parameter asked: The number of validations that ran before.
     func refusal(
-        _ request: OutgoingRequest,
-        _ response: ResponseHead,
+        _ request: URLRequest?,
+        _ response: HTTPURLResponse,
         _ data: Data?,
         after asked: Int = 0
-    ) -> RequestError? {
+    ) -> AFError? {
         for check in checks.dropFirst(asked) {
             guard case .failure(let error) = check(request, response, data) else { continue }
-            return error as? RequestError ?? .responseValidationFailed(reason: .customValidationFailed(error: error))
+            return error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
         }
         return nil
     }

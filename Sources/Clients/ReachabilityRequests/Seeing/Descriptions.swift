@@ -1,57 +1,37 @@
 import FoundationEssentials
 import LinuxSupport
-public import ReachabilityRetry
+import ReachabilityRetry
 
-// What `print` and `debugPrint` show, in Alamofire's form. Secrets are masked as in `cURLDescription()`, and text of servers is made safe.
+// The texts of `print` and `debugPrint`. Secrets are masked as in `cURLDescription()`, and text of servers is escaped.
 
-extension OutgoingRequest: CustomStringConvertible, CustomDebugStringConvertible {
+extension URLRequest: CustomStringConvertible, CustomDebugStringConvertible {
     /// The method and the URL.
-    public var description: String { "\(method.rawValue.printable) \(Self.masked(url).printable)" }
+    public var description: String { "\(sentMethod.rawValue.printable) \(Self.masked(text).printable)" }
 
     /// The command line of curl(1).
     public var debugDescription: String { cURLDescription() }
-
-    fileprivate func description(_ response: ResponseHead?) -> String {
-        response.map { "\(self) (\($0.statusCode))" } ?? description
-    }
 }
 
-extension DataRequest: CustomStringConvertible, CustomDebugStringConvertible {
+nonisolated extension Request: CustomStringConvertible, CustomDebugStringConvertible {
     /// The method and the URL, then the status if there is an answer: `GET https://example.org/ (200)`.
-    public var description: String { request.description(response) }
+    public var description: String {
+        guard let request else { return "No request created yet." }
+        return response.map { "\(request) (\($0.statusCode))" } ?? "\(request)"
+    }
 
     /// The command line of curl(1).
     public var debugDescription: String { cURLDescription() }
-}
 
-extension DownloadRequest: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The method and the URL, then the status if there is an answer.
-    public var description: String { request.description(response) }
-
-    /// The command line of curl(1).
-    public var debugDescription: String { request.cURLDescription() }
-}
-
-extension DataStreamRequest: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The method and the URL, then the status if the answer has ended.
-    public var description: String { request.description(completion?.response) }
-
-    /// The command line of curl(1).
-    public var debugDescription: String { request.cURLDescription() }
-}
-
-extension FailedRequest: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The method and the URL, then the status if there was an answer.
-    public var description: String { OutgoingRequest(request).description(response) }
-
-    /// The command line of curl(1).
-    public var debugDescription: String { OutgoingRequest(request).cURLDescription() }
-}
-
-extension OutgoingRequest {
-    fileprivate init(_ plain: PlainRequest) {
-        let headers = HTTPHeaders(plain.fields.map { HTTPHeader(name: $0.name, value: $0.value) })
-        self.init(url: plain.url, method: plain.method, headers: headers)
+    /// The command line of curl(1) that sends the same request, for a POSIX shell, see ``URLRequest/cURLDescription(showingSecrets:)``.
+    public func cURLDescription(showingSecrets: Bool = false) -> String {
+        guard var request else { return "$ curl command could not be created" }
+        switch (self as? UploadRequest)?.uploadable {
+        case nil: break
+        case .data(let data)?: request.httpBody = data
+        case .file(let url, _)?: request.httpBodyStream = InputStream(pieces: [.file(url.path, length: 0)])
+        case .stream(let stream)?: request.httpBodyStream = stream
+        }
+        return request.cURLDescription(showingSecrets: showingSecrets)
     }
 }
 
@@ -59,44 +39,39 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
     /// The result.
     public var description: String { "\(result)" }
 
-    /// The request, the answer, how long both took, and the result.
+    /// The request, the answer, their durations, and the result.
     public var debugDescription: String {
-        let body = response.map { DebugText.body(data.map { [UInt8]($0) }, of: $0.headers) } ?? []
-        let serialization = "[Serialization Duration]: \(serializationDuration)s"
-        return DebugText.lines(of: request, response, body, metrics, [serialization, "[Result]: \(result)"])
-    }
-}
-
-extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The result.
-    public var description: String { "\(result)" }
-
-    /// The request, the answer, how long both took, and the result.
-    public var debugDescription: String {
-        DebugText.lines(of: request, response, [], metrics, ["[Result]: \(result)"])
+        var body = response.map { DebugText.body(data.map { [UInt8]($0) }, of: $0.headers) } ?? []
+        if let fileURL { body = ["[File]: \(fileURL.path.printable)"] }
+        return DebugText.lines(of: request, response, body, metrics, serializationDuration, "\(result)")
     }
 }
 
 private enum DebugText {
-    /// A longer body is shown by its length.
+    /// The maximum length of a body that is shown. A longer one is shown by its length.
     private static let longestBody = 100_000
 
     static func lines(
-        of request: OutgoingRequest,
-        _ response: ResponseHead?,
+        of request: URLRequest?,
+        _ response: HTTPURLResponse?,
         _ responseBody: [String],
-        _ metrics: RequestMetrics,
-        _ end: [String]
+        _ metrics: RequestMetrics?,
+        _ serialization: Double,
+        _ result: String
     ) -> String {
-        var lines = ["[Request]: \(request)"] + indented(headers(request.headers) + body(of: request))
+        var lines = ["[Request]: None"]
+        if let request {
+            lines = ["[Request]: \(request)"] + indented(headers(request.headers) + body(of: request))
+        }
         if let response {
             let head = ["[Status Code]: \(response.statusCode)"] + headers(response.headers)
             lines += ["[Response]:"] + indented(head + responseBody)
         } else {
             lines.append("[Response]: None")
         }
-        lines.append("[Network Duration]: \(metrics.duration / .seconds(1))s")
-        return (lines + end).joined(separator: "\n")
+        lines.append("[Network Duration]: \(metrics.map { "\($0.duration / .seconds(1))s" } ?? "None")")
+        lines.append("[Serialization Duration]: \(serialization)s")
+        return (lines + ["[Result]: \(result)"]).joined(separator: "\n")
     }
 
     static func body(_ bytes: [UInt8]?, of headers: HTTPHeaders) -> [String] {
@@ -109,19 +84,17 @@ private enum DebugText {
         return ["[Body]:"] + indented(lines.map { String(decoding: $0, as: UTF8.self).printable })
     }
 
-    private static func body(of request: OutgoingRequest) -> [String] {
-        switch request.body {
-        case nil: ["[Body]: None"]
-        case .bytes(let bytes): body(bytes, of: request.headers)
-        case .file(let path): ["[Body]: the file \(path.printable)"]
-        case .multipart(let form): ["[Body]: a form of \(form.contentLength) bytes"]
+    private static func body(of request: URLRequest) -> [String] {
+        guard let stream = request.httpBodyStream else {
+            return body(request.httpBody.map { [UInt8]($0) }, of: request.headers)
         }
+        return ["[Body]: a stream of \(stream.length) bytes"]
     }
 
     private static func headers(_ headers: HTTPHeaders) -> [String] {
         guard !headers.isEmpty else { return ["[Headers]: None"] }
         let fields = headers.sorted().map { header in
-            let value = OutgoingRequest.isSecret(header.name) ? "***" : header.value.printable
+            let value = URLRequest.isSecret(header.name) ? "***" : header.value.printable
             return "\(header.name.printable): \(value)"
         }
         return ["[Headers]:"] + indented(fields)
@@ -130,21 +103,22 @@ private enum DebugText {
     private static func indented(_ lines: [String]) -> [String] { lines.map { "    \($0)" } }
 }
 
-extension OutgoingRequest {
-    /// The request as a command line of curl(1), for a POSIX shell.
+extension URLRequest {
+    /// The command line of curl(1) that sends the same request, for a POSIX shell.
     ///
-    /// Every word that needs it stands in single quotes, so that the shell takes nothing of it for its own. Fields that hold secrets,
-    /// Authorization, Proxy-Authorization, Cookie and those whose name has `token`, `secret`, `api-key` or `password` in it, and the
-    /// password in a URL are `***` unless they are asked for. A body in memory is written out where it is text of 4096 bytes at most.
+    /// Words are quoted, so that the shell does not interpret them. `***` replaces the values of Authorization, Proxy-Authorization, Cookie and
+    /// of fields with `token`, `secret`, `api-key` or `password` in their names, and the password in a URL. A body in memory is included if
+    /// it is text of at most 4096 bytes.
     ///
-    /// - Parameter showingSecrets: Whether secrets are written as they are.
+    /// - Parameter showingSecrets: Whether secrets are included.
     public func cURLDescription(showingSecrets: Bool = false) -> String {
         var words = ["curl"]
+        let hasBody = httpBody != nil || httpBodyStream != nil
         // With a body curl would send POST.
-        if method == .head, body == nil {
+        if sentMethod == .head, !hasBody {
             words.append("-I")
-        } else if method != .get || body != nil {
-            words += ["-X", method.rawValue]
+        } else if sentMethod != .get || hasBody {
+            words += ["-X", sentMethod.rawValue]
         }
         for header in headers {
             let value = showingSecrets || !Self.isSecret(header.name) ? header.value : "***"
@@ -152,21 +126,23 @@ extension OutgoingRequest {
             words += ["-H", value.isEmpty ? "\(header.name);" : "\(header.name): \(value)"]
         }
         // Else curl would name a type of its own.
-        if body != nil, headers["Content-Type"] == nil { words += ["-H", "Content-Type:"] }
-        switch body {
-        case nil: break
-        case .bytes(let bytes):
-            if bytes.count <= 4096, let text = String(validating: bytes, as: UTF8.self), !text.contains("\0") {
+        if hasBody, headers["Content-Type"] == nil { words += ["-H", "Content-Type:"] }
+        if let stream = httpBodyStream {
+            if stream.pieces.count == 1, case .file(let path, _) = stream.pieces[0] {
+                words += ["--data-binary", "@\(path)"]
+            } else {
+                words += ["--data-binary", "@form-of-\(stream.length)-bytes"]
+            }
+        } else if let httpBody {
+            if httpBody.count <= 4096, let text = String(validating: httpBody, as: UTF8.self), !text.contains("\0") {
                 words += ["--data-raw", text]
             } else {
-                words += ["--data-binary", "@body-of-\(bytes.count)-bytes"]
+                words += ["--data-binary", "@body-of-\(httpBody.count)-bytes"]
             }
-        case .file(let path): words += ["--data-binary", "@\(path)"]
-        case .multipart(let form): words += ["--data-binary", "@form-of-\(form.contentLength)-bytes"]
         }
         // Braces and brackets would be patterns of curl's, and a hyphen an option.
-        if url.contains(where: { "[]{}".contains($0) }) { words.append("-g") }
-        words += (url.hasPrefix("-") ? ["--url"] : []) + [showingSecrets ? url : Self.masked(url)]
+        if text.contains(where: { "[]{}".contains($0) }) { words.append("-g") }
+        words += (text.hasPrefix("-") ? ["--url"] : []) + [showingSecrets ? text : Self.masked(text)]
         return words.map(ShellWord.quote).joined(separator: " ")
     }
 
@@ -176,7 +152,7 @@ extension OutgoingRequest {
         return ["token", "secret", "api-key", "apikey", "password"].contains { name.contains($0) }
     }
 
-    /// Without the password of `https://name:password@host/`.
+    /// The URL without the password of `https://name:password@host/`.
     static func masked(_ url: String) -> String {
         guard let start = url.firstRange(of: "://")?.upperBound else { return url }
         let end = url[start...].unicodeScalars.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? url.endIndex

@@ -1,27 +1,27 @@
 import LinuxSupport
 public import ReachabilityRetry
 
-/// Told what happens to the requests of a session: in order, by a task of its own. It may take its time: no request waits for it.
+/// Receives the events of the requests of a session, in order, in a task of its own. No request waits for it.
 public protocol EventMonitor: Sendable {
-    /// Something has happened.
+    /// Receives an event.
     func handle(_ event: RequestEvent) async
 }
 
-/// What happens to a request. Requests are told apart by their numbers, which begin with 1 in each session.
+/// An event of a request. Each request has a number, which begins with 1 in each session.
 public enum RequestEvent: Sendable {
-    /// It is sent for the first time.
-    case began(UInt64, OutgoingRequest)
-    /// What its retrying tells: waits, redirects, probes.
+    /// The request is sent for the first time.
+    case began(UInt64, URLRequest)
+    /// An event of its retries: a wait, a redirect, a probe.
     case retry(UInt64, RetryEvent)
     /// An answer has begun: a redirect, or one that is read.
-    case answered(UInt64, ResponseHead)
-    /// It is over; nil for an answer that is accepted. Its text may still be read as something.
-    case finished(UInt64, RequestMetrics, RequestError?)
-    /// The monitor was slower than what happened: so many events are missing here.
+    case answered(UInt64, HTTPURLResponse)
+    /// The request has ended; without an error if the answer is accepted. It is not serialized yet.
+    case finished(UInt64, RequestMetrics, AFError?)
+    /// The number of events that are missing here, because the monitor was too slow.
     case missed(Int)
 }
 
-/// The monitors of a session. Each has a queue of its own, of 1024 events; what finds it full is counted and let go of.
+/// The monitors of a session. Each has a queue of 1024 events. If it is full, events are counted and dropped.
 final class MonitorList: Sendable {
     private struct Queue {
         let continuation: AsyncStream<RequestEvent>.Continuation
@@ -50,7 +50,7 @@ final class MonitorList: Sendable {
         queues.withLock { $0.forEach { $0.continuation.finish() } }
     }
 
-    /// A number no other request has.
+    /// The number of the next request.
     func nextNumber() -> UInt64 {
         lastNumber.withLock { number in
             number += 1
@@ -58,7 +58,7 @@ final class MonitorList: Sendable {
         }
     }
 
-    /// Tells all of them, in the order it is called.
+    /// Reports an event to all monitors.
     func tell(_ event: RequestEvent) {
         queues.withLock { queues in
             for place in queues.indices { Self.tell(&queues[place], event) }

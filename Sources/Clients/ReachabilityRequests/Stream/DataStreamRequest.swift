@@ -3,108 +3,118 @@ public import Dispatch
 public import FoundationEssentials
 import LinuxSupport
 import NIOCore
-public import ReachabilityRetry
 
-/// A request whose answer is read as it comes, in pieces, and is kept nowhere. It is sent when the first piece is asked for, and is read by one
+/// A request whose answer is read as it comes, in pieces, and is not kept. It is sent when the first piece is requested, and is read by one
 /// loop, or by any number of handlers.
 ///
 /// ```swift
 /// for try await piece in session.streamRequest("https://example.org/events").validate() { print(piece.count) }
 /// ```
 ///
-/// The next piece is read when the one before it was taken; a server that sends faster waits. It is sent again as every request is, until
-/// an answer begins; then, never: a reader would get its beginning twice. How long the answer takes does not matter.
-public final class DataStreamRequest: ValidatedRequest {
-    /// Called with each piece, then once with the completion.
-    typealias Listener = @Sendable (Data?, DataStreamCompletion?) async -> Void
+/// The next piece is read after the previous one was taken, so a faster server waits. The request is sent again as every request is, until
+/// an answer begins. After that it is not, because a reader would receive the beginning twice. The duration of the answer is not limited.
+public final class DataStreamRequest: Request {
+    /// Receives each piece, then once the completion.
+    typealias Listener = @Sendable (Data?, Completion?) async -> Void
 
-    private enum Phase {
-        case unbegun
-        case running(Task<Void, Never>)
-        case over
-    }
-
-    private struct State {
-        var phase = Phase.unbegun
-        var completion: DataStreamCompletion?
+    private struct Reading {
         var isTaken = false
+        /// Whether the handlers have received the end.
+        var isOver = false
         var listeners: [Listener] = []
     }
 
-    /// The request, with the session's header fields.
-    public let request: OutgoingRequest
+    /// The value that created the request.
+    public nonisolated let convertible: any URLRequestConvertible
+    /// Whether a value that cannot be read ends the request.
+    public nonisolated let automaticallyCancelOnStreamError: Bool
 
-    private let session: Session
-    private let interceptor: (any RequestInterceptor)?
-    private let checks = Locked(Validator())
-    private let state = Locked(State())
-    private let pieces = Rendezvous<Data>()
+    private nonisolated let reading = Locked(Reading())
+    private nonisolated let pieces = Rendezvous<Data>()
 
-    init(_ request: OutgoingRequest, in session: Session, _ interceptor: (any RequestInterceptor)?) {
-        self.request = request.adding(session.headers)
-        self.session = session
-        self.interceptor = interceptor
+    nonisolated init(
+        _ convertible: any URLRequestConvertible,
+        in session: Session,
+        _ interceptor: (any RequestInterceptor)?,
+        cancelsOnError: Bool
+    ) {
+        self.convertible = convertible
+        automaticallyCancelOnStreamError = cancelsOnError
+        super.init(convertible, in: session, interceptor)
     }
 
-    /// How long a line of values may be.
+    nonisolated override func run(_ request: URLRequest) async -> Answer {
+        let began = ContinuousClock.now
+        var answer = await session.send(request, of: self, leavesBody: true)
+        var received: Int64 = 0
+        if answer.error == nil, let body = answer.body {
+            change(.download) { $0.totalUnitCount = answer.response?.contentLength ?? -1 }
+            do {
+                for try await part in body where part.readableBytes > 0 {
+                    await gate.pass()
+                    received += Int64(part.readableBytes)
+                    change(.download) { $0.completedUnitCount = received }
+                    guard await pieces.give(Data(part.readableBytesView)) else { break }
+                }
+            } catch {
+                answer.error = .sessionTaskFailed(error: error)
+            }
+        }
+        answer.metrics?.receivedBytes = received
+        answer.metrics?.duration = began.duration(to: .now)
+        return answer
+    }
+
+    nonisolated override func didEnd() {
+        super.didEnd()
+        pieces.end()
+    }
+}
+
+nonisolated extension DataStreamRequest {
+    /// The maximum length of a line of values.
     var lineLimit: Int { session.limits.body }
 
-    /// What came of it; nil before the end.
-    public var completion: DataStreamCompletion? { state.withLock { $0.completion } }
-
-    /// Ends it, if it has not ended: a wait, an attempt, the answer.
-    @discardableResult
-    public func cancel() -> DataStreamRequest {
-        end(DataStreamCompletion(request, Answer(error: .explicitlyCancelled)))
-        return self
-    }
-
-    /// Adds to the checks of its answer, which are asked without the body.
-    @discardableResult
-    public func checking(_ change: (inout Validator) -> Void) -> DataStreamRequest {
-        checks.withLock { change(&$0) }
-        return self
-    }
-
-    /// Sends it, if that was not done. Its pieces wait for a reader.
-    @discardableResult
-    public func resume() -> DataStreamRequest {
-        begin()
-        return self
-    }
+    /// The result; nil before the end.
+    public var completion: Completion? { exchange.result.map { Completion(lastRequest, $0) } }
 
     /// Adds a handler. The first one reads for all.
     func add(_ listener: @escaping Listener) {
-        let (completion, isFirst) = state.withLock { state -> (DataStreamCompletion?, Bool) in
-            if let completion = state.completion { return (completion, false) }
-            if state.isTaken, state.listeners.isEmpty {
-                return (DataStreamCompletion(request, Answer(error: .streamTaken)), false)
-            }
-            state.listeners.append(listener)
-            defer { state.isTaken = true }
-            return (nil, !state.isTaken)
+        let (isRefused, isFirst) = reading.withLock { reading -> (Bool, Bool) in
+            if reading.isOver || exchange.result != nil && !reading.isTaken { return (true, false) }
+            if reading.isTaken, reading.listeners.isEmpty { return (true, false) }
+            reading.listeners.append(listener)
+            defer { reading.isTaken = true }
+            return (false, !reading.isTaken)
         }
-        if let completion { Task { await listener(nil, completion) } }
+        if isRefused {
+            let end = completion ?? Completion(lastRequest, .taken)
+            Task { await listener(nil, end) }
+        }
         if isFirst { Task { await readForListeners() } }
     }
 
     private func readForListeners() async {
         while let piece = try? await next(starts: session.startRequestsImmediately) {
-            for listener in state.withLock({ $0.listeners }) { await listener(piece, nil) }
+            for listener in reading.withLock({ $0.listeners }) { await listener(piece, nil) }
         }
-        for listener in state.withLock({ $0.listeners }) { await listener(nil, completion) }
+        let listeners = reading.withLock { reading in
+            reading.isOver = true
+            return reading.listeners
+        }
+        for listener in listeners { await listener(nil, completion) }
     }
 
-    /// Whether the caller is the one who reads.
+    /// Whether the caller is the reader.
     func take() -> Bool {
-        state.withLock { state in
-            defer { state.isTaken = true }
-            return !state.isTaken
+        reading.withLock { reading in
+            defer { reading.isTaken = true }
+            return !reading.isTaken
         }
     }
 
-    /// The next piece, for the one who reads; nil at the end. Who is cancelled while waiting cancels it.
-    func next(starts: Bool = true) async throws(RequestError) -> Data? {
+    /// The next piece, for the reader; nil at the end. If the task is cancelled, so is the request.
+    func next(starts: Bool = true) async throws(AFError) -> Data? {
         if starts { begin() }
         let piece = await withTaskCancellationHandler {
             await pieces.take()
@@ -115,147 +125,87 @@ public final class DataStreamRequest: ValidatedRequest {
         return piece
     }
 
-    private func begin() {
-        state.withLock { state in
-            guard case .unbegun = state.phase else { return }
-            state.phase = .running(Task { await read() })
-        }
+    /// Calls the closure with the head of each answer, before the body is read.
+    @discardableResult
+    public func onHTTPResponse(
+        on queue: DispatchQueue = Session.handlerQueue,
+        perform handler: @escaping @Sendable (_ response: HTTPURLResponse) -> Void
+    ) -> Self {
+        setResponseHandler { response in await queue.call { handler(response) } }
+        return self
     }
 
-    private func read() async {
-        let began = ContinuousClock.now
-        var answer = await session.send(request, checks, interceptor, leavesBody: true)
-        var received: Int64 = 0
-        if answer.error == nil, let body = answer.body {
-            do {
-                for try await part in body where part.readableBytes > 0 {
-                    received += Int64(part.readableBytes)
-                    guard await pieces.give(Data(part.readableBytesView)) else { return }
-                }
-            } catch {
-                answer.error = .sessionTaskFailed(error: error)
-            }
-        }
-        answer.metrics.receivedBytes = received
-        answer.metrics.duration = began.duration(to: .now)
-        end(DataStreamCompletion(request, answer))
-    }
+    /// The result of a request that is read as it comes.
+    public struct Completion: Sendable {
+        /// The request as it was sent last; nil if it could not be created.
+        public let request: URLRequest?
+        /// The head of the answer; nil if there was none, or the request was cancelled.
+        public let response: HTTPURLResponse?
+        /// The durations, the number of bytes and every attempt.
+        public let metrics: RequestMetrics?
+        /// The error; nil if the answer is complete.
+        public let error: AFError?
 
-    /// The first end counts.
-    private func end(_ completion: DataStreamCompletion) {
-        let task: Task<Void, Never>? = state.withLock { state in
-            defer { state.phase = .over }
-            switch state.phase {
-            case .over: return nil
-            case .unbegun:
-                state.completion = completion
-                return nil
-            case .running(let task):
-                state.completion = completion
-                return task
-            }
+        init(_ request: URLRequest?, _ answer: Answer) {
+            self.request = request
+            response = answer.response
+            metrics = answer.metrics
+            error = answer.error
         }
-        task?.cancel()
-        pieces.end()
     }
 }
 
-/// What came of a request that was read as it came.
-public struct DataStreamCompletion: Sendable {
-    /// The request as the caller made it.
-    public let request: OutgoingRequest
-    /// The answer; nil where there was none, or it was cancelled.
-    public let response: ResponseHead?
-    /// How long it took, how much came, and every attempt.
-    public let metrics: RequestMetrics
-    /// Why it is not whole; nil where it is.
-    public let error: RequestError?
-
-    init(_ request: OutgoingRequest, _ answer: Answer) {
-        self.request = request
-        response = answer.response
-        metrics = answer.metrics
-        error = answer.error
-    }
+extension Answer {
+    /// The answer of a stream that has another reader.
+    static let taken = Answer(error: .sessionTaskFailed(error: StreamTaken()))
 }
 
-extension Session {
-    /// A request whose answer is read as it comes; sent when the first piece is asked for.
-    ///
-    /// - Parameters:
-    ///   - request: What is sent.
-    ///   - interceptor: Asked before the session's own.
-    public func streamRequest(
-        _ request: OutgoingRequest,
-        interceptor: (any RequestInterceptor)? = nil
-    ) -> DataStreamRequest {
-        DataStreamRequest(request, in: self, interceptor)
-    }
-
-    /// A request whose answer is read as it comes; sent when the first piece is asked for.
-    ///
-    /// - Parameters:
-    ///   - url: The URL as text.
-    ///   - method: The method.
-    ///   - headers: Its own header fields.
-    ///   - interceptor: Asked before the session's own.
-    public func streamRequest(
-        _ url: String,
-        method: HTTPMethod = .get,
-        headers: HTTPHeaders = HTTPHeaders(),
-        interceptor: (any RequestInterceptor)? = nil
-    ) -> DataStreamRequest {
-        streamRequest(OutgoingRequest(url: url, method: method, headers: headers), interceptor: interceptor)
-    }
-}
-
-extension DataStreamRequest: AsyncSequence {
+nonisolated extension DataStreamRequest: AsyncSequence {
     /// A piece of the answer.
     public typealias Element = Data
-    /// Why it ended before its end.
-    public typealias Failure = RequestError
+    /// The error of a request that is not complete.
+    public typealias Failure = AFError
 
-    /// Begins nothing; the first piece that is asked for does.
+    /// Sends nothing. The first piece that is requested does.
     public func makeAsyncIterator() -> Iterator { Iterator(base: StreamReader(self, DataPieces())) }
 
-    /// Goes through the pieces. Where it is let go of before the end, the request is cancelled.
+    /// Reads the pieces. If it is released before the end, the request is cancelled.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var base: StreamReader<DataPieces>
 
         /// The next piece; nil at the end.
         ///
-        /// - Throws: Also ``RequestError/streamTaken`` where somebody else reads it.
-        public mutating func next() async throws(RequestError) -> Data? { try await base.nextElement() }
+        /// - Throws: Also ``AFError/streamTaken`` where somebody else reads it.
+        public mutating func next() async throws(AFError) -> Data? { try await base.nextElement() }
 
         /// The next piece; nil at the end.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(RequestError) -> Data? {
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(AFError) -> Data? {
             try await base.nextElement()
         }
     }
 }
 
-extension DataStreamRequest {
-    /// The answer as text, UTF-8, as it comes: whole characters, also where a piece ends within one. What is no UTF-8 is U+FFFD.
+nonisolated extension DataStreamRequest {
+    /// The answer as UTF-8 text, in whole characters. Bytes that are not UTF-8 become U+FFFD.
     ///
     /// ```swift
     /// for try await text in session.streamRequest("https://example.org/log").validate().strings() { print(text) }
     /// ```
-    public func strings() -> some AsyncSequence<String, RequestError> & Sendable {
+    public func strings() -> some AsyncSequence<String, AFError> & Sendable {
         StreamSequence(request: self, decoder: StringPieces())
     }
 
-    /// The answer as values, as they come, one a line (JSON Lines; an empty line is none). The first that cannot be read ends the
-    /// request.
+    /// The answer as values, one per line (JSON Lines). Empty lines are skipped. The first line that cannot be read ends the request.
     ///
     /// - Parameters:
-    ///   - type: What a line is read as.
+    ///   - type: The type of a value.
     ///   - decoder: Reads a line.
-    /// - Returns: The values. It ends with ``RequestError/responseSerializationFailed(reason:)`` also where a line is longer than
+    /// - Returns: The values. It ends with ``AFError/responseSerializationFailed(reason:)`` also where a line is longer than
     ///   ``ResponseLimits/body``.
     public func decodables<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
         using decoder: any DataDecoder = JSONDecoder()
-    ) -> some AsyncSequence<Value, RequestError> & Sendable {
+    ) -> some AsyncSequence<Value, AFError> & Sendable {
         StreamSequence(request: self, decoder: lines(decoder, PassthroughPreprocessor()))
     }
 
@@ -264,7 +214,7 @@ extension DataStreamRequest {
     }
 }
 
-/// What a request brings, made into something else.
+/// The elements that a decoder makes of the pieces of a request.
 private struct StreamSequence<Decoder: PieceDecoder>: AsyncSequence, Sendable {
     let request: DataStreamRequest
     let decoder: Decoder
@@ -274,97 +224,104 @@ private struct StreamSequence<Decoder: PieceDecoder>: AsyncSequence, Sendable {
     struct Iterator: AsyncIteratorProtocol {
         var base: StreamReader<Decoder>
 
-        mutating func next() async throws(RequestError) -> Decoder.Element? { try await base.nextElement() }
+        mutating func next() async throws(AFError) -> Decoder.Element? { try await base.nextElement() }
 
-        mutating func next(isolation: isolated (any Actor)?) async throws(RequestError) -> Decoder.Element? {
+        mutating func next(isolation: isolated (any Actor)?) async throws(AFError) -> Decoder.Element? {
             try await base.nextElement()
         }
     }
 }
 
-/// Handlers, as in Alamofire. Every handler gets all pieces that come after it was added, then the end. The next piece is read when all handlers
-/// have returned.
-extension DataStreamRequest {
-    /// What a handler is told.
+/// Handlers. Every handler receives all pieces that come after it was added, then the end. The next piece is read when all handlers have
+/// returned.
+nonisolated extension DataStreamRequest {
+    /// The parameter of a handler.
     public struct Stream<Success: Sendable, Failure: Error>: Sendable {
-        /// What has happened.
+        /// The event.
         public let event: Event<Success, Failure>
-        private let request: DataStreamRequest
+        /// Cancels the request.
+        public let token: CancellationToken
 
         init(_ event: Event<Success, Failure>, of request: DataStreamRequest) {
-            (self.event, self.request) = (event, request)
+            (self.event, token) = (event, CancellationToken(request: request))
         }
 
-        /// What has come; nil for the end.
+        /// The value or the error; nil at the end.
         public var result: Result<Success, Failure>? { if case .stream(let result) = event { result } else { nil } }
-        /// What has come; nil for the end, and for what cannot be read.
+        /// The value; nil at the end, and if it cannot be read.
         public var value: Success? { try? result?.get() }
-        /// Why what has come cannot be read.
+        /// The error of a value that cannot be read.
         public var error: Failure? { if case .failure(let error)? = result { error } else { nil } }
-        /// What came of all; nil before the end.
+        /// The result of the request; nil before the end.
         public var completion: Completion? { if case .complete(let completion) = event { completion } else { nil } }
 
-        /// Ends the request; the handler is told nothing but that.
+        /// Cancels the request. The handler receives only the end.
+        public func cancel() { token.cancel() }
+    }
+
+    /// Cancels a request from its handler.
+    public struct CancellationToken: Sendable {
+        fileprivate let request: DataStreamRequest
+
+        /// Cancels the request. The handler receives only the end.
         public func cancel() { request.cancel() }
     }
 
-    /// What happens to a request that is read as it comes.
+    /// An event of a request that is read as it comes.
     public enum Event<Success: Sendable, Failure: Error>: Sendable {
-        /// Something has come.
+        /// A value has come, or one that cannot be read.
         case stream(Result<Success, Failure>)
-        /// It is over; told once, last.
+        /// The request has ended. The last event.
         case complete(Completion)
     }
 
-    /// Alamofire's name.
-    public typealias Completion = DataStreamCompletion
+    /// Receives the events in order. The next piece is read when it has returned. If it throws, the request is cancelled if
+    /// ``automaticallyCancelOnStreamError`` is true.
+    public typealias Handler<Success: Sendable, Failure: Error> = @Sendable (Stream<Success, Failure>) throws -> Void
 
-    /// Told what happens, in order; what comes next is read when it has returned.
-    public typealias Handler<Success: Sendable, Failure: Error> = @Sendable (Stream<Success, Failure>) -> Void
-
-    /// Sends it, and tells the handler each piece.
+    /// Calls the handler with each piece.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called.
-    ///   - handler: Told each piece, and the end.
+    ///   - queue: The queue of the handler.
+    ///   - handler: Receives each piece and the end.
     @discardableResult
     public func responseStream(
         on queue: DispatchQueue = Session.handlerQueue,
         stream handler: @escaping Handler<Data, Never>
-    ) -> DataStreamRequest {
+    ) -> Self {
         tell(DataPieces(), to: handler, on: queue)
     }
 
-    /// Sends it, and tells the handler its text, UTF-8, in whole characters, as ``strings()`` does.
+    /// Calls the handler with UTF-8 text in whole characters.
     ///
     /// - Parameters:
-    ///   - queue: Where the handler is called.
-    ///   - handler: Told the text, and the end.
+    ///   - queue: The queue of the handler.
+    ///   - handler: Receives the text and the end.
     @discardableResult
     public func responseStreamString(
         on queue: DispatchQueue = Session.handlerQueue,
         stream handler: @escaping Handler<String, Never>
-    ) -> DataStreamRequest {
+    ) -> Self {
         tell(StringPieces(), to: handler, on: queue)
     }
 
-    /// Sends it, and tells the handler its values, one a line, as ``decodables(of:using:)`` has them. After a line that cannot be read the
-    /// next is, unless the handler cancels.
+    /// Calls the handler with values, one per line. After a line that cannot be read the next one is read, unless the handler cancels, or
+    /// ``automaticallyCancelOnStreamError`` is true.
     ///
     /// - Parameters:
-    ///   - type: What a line is read as.
-    ///   - queue: Where the handler is called.
+    ///   - type: The type of a value.
+    ///   - queue: The queue of the handler.
     ///   - decoder: Reads a line.
-    ///   - preprocessor: Changes a line before that.
-    ///   - handler: Told the values, and the end.
+    ///   - preprocessor: Changes a line first.
+    ///   - handler: Receives the values and the end.
     @discardableResult
     public func responseStreamDecodable<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
         on queue: DispatchQueue = Session.handlerQueue,
         using decoder: any DataDecoder = JSONDecoder(),
         preprocessor: any DataPreprocessor = PassthroughPreprocessor(),
-        stream handler: @escaping Handler<Value, RequestError>
-    ) -> DataStreamRequest {
+        stream handler: @escaping Handler<Value, AFError>
+    ) -> Self {
         tell(lines(decoder, preprocessor), to: handler, on: queue)
     }
 
@@ -372,7 +329,7 @@ extension DataStreamRequest {
         _ decoder: Decoder,
         to handler: @escaping Handler<Decoder.Element, Decoder.Failure>,
         on queue: DispatchQueue
-    ) -> DataStreamRequest {
+    ) -> Self {
         let decoder = Locked(decoder)
         add { [self] piece, completion in
             let isWhole = completion?.error == nil
@@ -381,10 +338,15 @@ extension DataStreamRequest {
             }
             // A handler may cancel the request. A request that has ended otherwise may still have pieces to deliver.
             for element in elements where self.completion?.error?.isExplicitlyCancelledError != true {
-                await queue.call { handler(Stream(.stream(element), of: self)) }
+                await queue.call {
+                    do { try handler(Stream(.stream(element), of: self)) } catch { self.didFailToHandle() }
+                }
+                if case .failure = element { didFailToHandle() }
             }
-            if let completion { await queue.call { handler(Stream(.complete(completion), of: self)) } }
+            if let completion { await queue.call { try? handler(Stream(.complete(completion), of: self)) } }
         }
         return self
     }
+
+    private func didFailToHandle() { if automaticallyCancelOnStreamError { cancel() } }
 }

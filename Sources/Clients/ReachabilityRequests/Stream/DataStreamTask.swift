@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A request that is read as it comes, event by event, in Alamofire's form: what cannot be read is an event, and so is the end.
+/// A request that is read as it comes, event by event. An element that cannot be read is an event, and so is the end.
 ///
 /// ```swift
 /// for await stream in session.streamRequest("https://example.org/log").streamTask().streamingStrings() {
@@ -8,44 +8,48 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// A request has one reader. If there is another, the only event is the end, with ``RequestError/streamTaken``.
+/// A request has one reader. If there is another, the only event is the end, with ``AFError/streamTaken``.
 public struct DataStreamTask: Sendable {
     private let request: DataStreamRequest
 
     fileprivate init(_ request: DataStreamRequest) { self.request = request }
 
-    /// Its pieces, then the end.
+    /// The pieces, then the end.
     public func streamingData() -> some AsyncSequence<DataStreamRequest.Stream<Data, Never>, Never> & Sendable {
         EventSequence(request: request, decoder: DataPieces())
     }
 
-    /// Its text, UTF-8, in whole characters, then the end.
+    /// The UTF-8 text in whole characters, then the end.
     public func streamingStrings() -> some AsyncSequence<DataStreamRequest.Stream<String, Never>, Never> & Sendable {
         EventSequence(request: request, decoder: StringPieces())
     }
 
-    /// Its values, one a line, then the end.
+    /// The values, one per line, then the end.
     ///
     /// - Parameters:
-    ///   - type: What a line is read as.
+    ///   - type: The type of a value.
     ///   - decoder: Reads a line.
     public func streamingDecodables<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         using decoder: any DataDecoder = JSONDecoder()
-    ) -> some AsyncSequence<DataStreamRequest.Stream<Value, RequestError>, Never> & Sendable {
+    ) -> some AsyncSequence<DataStreamRequest.Stream<Value, AFError>, Never> & Sendable {
         EventSequence(request: request, decoder: request.lines(decoder, PassthroughPreprocessor()))
     }
 
-    /// Ends it.
+    /// Cancels the request.
     public func cancel() { request.cancel() }
+    /// Sends the request, or continues it.
+    public func resume() { request.resume() }
+    /// Holds the request back.
+    public func suspend() { request.suspend() }
 }
 
-extension DataStreamRequest {
-    /// The request, to be read event by event.
+nonisolated extension DataStreamRequest {
+    /// The request, read event by event.
     public func streamTask() -> DataStreamTask { DataStreamTask(self) }
 }
 
-/// What happens to a request, with elements made of its pieces.
+/// The events of a request, with elements made of its pieces.
 struct EventSequence<Decoder: PieceDecoder>: AsyncSequence, Sendable {
     let request: DataStreamRequest
     let decoder: Decoder
@@ -65,7 +69,7 @@ struct EventSequence<Decoder: PieceDecoder>: AsyncSequence, Sendable {
             guard !isOver else { return nil }
             if let element = await base.next() { return DataStreamRequest.Stream(.stream(element), of: request) }
             isOver = true
-            let taken = base.isReader ? nil : DataStreamCompletion(request.request, Answer(error: .streamTaken))
+            let taken = base.isReader ? nil : DataStreamRequest.Completion(request.request, .taken)
             return (taken ?? request.completion).map { DataStreamRequest.Stream(.complete($0), of: request) }
         }
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import LinuxSupport
 
-/// Reads a request to its end, and makes elements of the pieces. Where it is let go of before the end, the request is cancelled.
+/// Reads a request to its end, and makes elements of the pieces. If it is released before the end, the request is cancelled.
 struct StreamReader<Decoder: PieceDecoder>: Sendable {
     private let source: Source
     private var decoder: Decoder
@@ -12,17 +12,16 @@ struct StreamReader<Decoder: PieceDecoder>: Sendable {
         self.decoder = decoder
     }
 
-    /// Whether it is the one who reads; the first is.
+    /// Whether it is the reader of the request. The first is.
     var isReader: Bool { source.request != nil }
 
-    /// The next element, or why it cannot be read, after which the next may be asked for; nil at the end, and where it is not the one who
-    /// reads.
+    /// The next element, or its error, after which the next one can be read; nil at the end, and if there is another reader.
     mutating func next() async -> Result<Decoder.Element, Decoder.Failure>? {
         while true {
             if let element = ready.popFirst() { return element }
             guard let request = source.request else { return nil }
             guard let piece = try? await request.next() else {
-                // What is left is whole only where the answer is.
+                // The rest is complete only if the answer is.
                 ready = request.completion?.error == nil ? decoder.finish()[...] : []
                 return ready.popFirst()
             }
@@ -30,9 +29,9 @@ struct StreamReader<Decoder: PieceDecoder>: Sendable {
         }
     }
 
-    /// The next element; nil at the end. The first that cannot be read ends the request.
-    mutating func nextElement() async throws(RequestError) -> Decoder.Element? {
-        guard let request = source.request else { throw .streamTaken }
+    /// The next element; nil at the end. The first one that cannot be read ends the request.
+    mutating func nextElement() async throws(AFError) -> Decoder.Element? {
+        guard let request = source.request else { throw .sessionTaskFailed(error: StreamTaken()) }
         switch await next() {
         case .success(let element)?: return element
         case .failure(let error)?:
@@ -46,7 +45,7 @@ struct StreamReader<Decoder: PieceDecoder>: Sendable {
     }
 
     private final class Source: Sendable {
-        /// Nil where there is a reader already.
+        /// Nil if there is another reader.
         let request: DataStreamRequest?
 
         init(_ request: DataStreamRequest) { self.request = request.take() ? request : nil }
@@ -55,16 +54,16 @@ struct StreamReader<Decoder: PieceDecoder>: Sendable {
     }
 }
 
-/// Makes elements of an answer that comes in pieces, which end anywhere.
+/// Makes elements of an answer that comes in pieces, which may end anywhere.
 protocol PieceDecoder: Sendable {
     associatedtype Element: Sendable
-    /// Why an element cannot be read.
+    /// The error of an element that cannot be read.
     associatedtype Failure: RequestFailure
 
-    /// What is whole now.
+    /// The elements that are complete now.
     mutating func decode(_ piece: Data) -> [Result<Element, Failure>]
 
-    /// What is left at the end.
+    /// The rest at the end.
     mutating func finish() -> [Result<Element, Failure>]
 }
 
@@ -77,7 +76,7 @@ struct DataPieces: PieceDecoder {
 
 /// Text in UTF-8, in whole characters.
 struct StringPieces: PieceDecoder {
-    /// The beginning of a character, three bytes at most.
+    /// The beginning of a character, at most three bytes.
     private var rest = Data()
 
     mutating func decode(_ piece: Data) -> [Result<String, Never>] {
@@ -96,7 +95,7 @@ struct StringPieces: PieceDecoder {
         bytes.isEmpty ? [] : [.success(String(decoding: bytes, as: UTF8.self))]
     }
 
-    /// How many bytes at the end are of a character that is not whole (RFC 3629, section 3).
+    /// The number of bytes at the end that belong to an incomplete character (RFC 3629, section 3).
     private static func begun(at bytes: Data) -> Int {
         for (index, byte) in bytes.suffix(3).reversed().enumerated() {
             let length =
@@ -113,24 +112,24 @@ struct StringPieces: PieceDecoder {
     }
 }
 
-/// Values, one a line. A line is ended by LF or CR LF; an empty one is none.
+/// Values, one per line. A line ends with LF or CR LF. Empty lines are skipped.
 struct LinePieces<Value: Decodable & Sendable>: PieceDecoder {
     let decoder: any DataDecoder
     let preprocessor: any DataPreprocessor
-    /// How long a line may be, in bytes.
+    /// The maximum length of a line, in bytes.
     let limit: Int
     /// The line that has not ended yet.
     private var rest = Data()
-    /// Whether a line was too long: nothing is read of what follows, for where the next begins could be long away.
+    /// Whether a line was too long. Nothing is read after it, because the next line may be far away.
     private var isOver = false
 
     init(decoder: any DataDecoder, preprocessor: any DataPreprocessor, limit: Int) {
         (self.decoder, self.preprocessor, self.limit) = (decoder, preprocessor, limit)
     }
 
-    mutating func decode(_ piece: Data) -> [Result<Value, RequestError>] {
+    mutating func decode(_ piece: Data) -> [Result<Value, AFError>] {
         guard !isOver else { return [] }
-        var values: [Result<Value, RequestError>] = []
+        var values: [Result<Value, AFError>] = []
         var piece = piece[...]
         while let end = piece.firstIndex(of: UInt8(ascii: "\n")) {
             rest += piece[..<end]
@@ -141,46 +140,52 @@ struct LinePieces<Value: Decodable & Sendable>: PieceDecoder {
         return values + (rest.count > limit ? takeLine() : [])
     }
 
-    mutating func finish() -> [Result<Value, RequestError>] { takeLine() }
+    mutating func finish() -> [Result<Value, AFError>] { takeLine() }
 
-    private mutating func takeLine() -> [Result<Value, RequestError>] {
+    private mutating func takeLine() -> [Result<Value, AFError>] {
         defer { rest = Data() }
         guard !isOver, rest.contains(where: { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: " ") }) else { return [] }
         guard rest.count <= limit else {
             isOver = true
-            return [.failure(.responseSerializationFailed(reason: .inputDataTooLong(limit: limit)))]
+            return [
+                .failure(
+                    .responseSerializationFailed(
+                        reason: .customSerializationFailed(error: ResponseTooLong(limit: limit))
+                    )
+                )
+            ]
         }
         let line = rest.last == UInt8(ascii: "\r") ? rest.dropLast() : rest
         do {
             return [.success(try decoder.decode(Value.self, from: preprocessor.preprocess(Data(line))))]
         } catch {
-            return [.failure(.responseSerializationFailed(reason: .decodingFailed(error: error, contentType: nil)))]
+            return [.failure(.responseSerializationFailed(reason: .decodingFailed(error: error)))]
         }
     }
 }
 
-/// Why an element cannot be read: never, or a ``RequestError``.
+/// Why an element cannot be read: never, or a ``AFError``.
 protocol RequestFailure: Error {
-    var requestError: RequestError { get }
+    var requestError: AFError { get }
 }
 
-extension RequestError: RequestFailure {
-    var requestError: RequestError { self }
+extension AFError: RequestFailure {
+    var requestError: AFError { self }
 }
 
 extension Never: RequestFailure {
-    var requestError: RequestError { switch self {} }
+    var requestError: AFError { switch self {} }
 }
 
-/// Hands elements over, one at a time: who gives one waits until the one before it was taken, so nothing piles up.
+/// Passes elements from one task to another, one at a time. The giver waits until the previous element was taken.
 ///
-/// One task gives, and one takes.
+/// One task gives, and one task takes.
 final class Rendezvous<Element: Sendable>: Sendable {
     private enum State {
         case idle
-        /// It waits to be taken.
+        /// An element waits for the taker.
         case offered(Element, CheckedContinuation<Bool, Never>)
-        /// It is waited for.
+        /// The taker waits for an element.
         case wanted(CheckedContinuation<Element?, Never>)
         case over
     }
@@ -189,7 +194,7 @@ final class Rendezvous<Element: Sendable>: Sendable {
 
     /// Gives an element, and waits until it is taken.
     ///
-    /// - Returns: Whether more is wanted.
+    /// - Returns: Whether more elements are wanted.
     func give(_ element: Element) async -> Bool {
         await withCheckedContinuation { giver in
             let (taker, isRefused): (CheckedContinuation<Element?, Never>?, Bool) = state.withLock { state in
@@ -228,7 +233,7 @@ final class Rendezvous<Element: Sendable>: Sendable {
         }
     }
 
-    /// Nothing comes any more; what was offered is let go of.
+    /// Ends it. An element that was offered is dropped.
     func end() {
         let before = state.withLock { state in
             defer { state = .over }

@@ -5,48 +5,112 @@ import NIOCore
 import NIOHTTP1
 import ReachabilityRetry
 
-/// Reads the answers to one request, and remembers the latest. Copies are the same reader.
+/// Reads the answers to one request, and keeps the latest. Copies are the same reader.
 struct AnswerReader: Sendable {
-    let request: OutgoingRequest
-    let session: Session
-    /// Tells the request from others of the session.
+    private struct State {
+        var received: ReceivedAnswer?
+        var sent: URLRequest?
+    }
+
+    /// The request object.
+    let owner: Request
+    /// The request without changes of adapters.
+    let request: URLRequest
+    /// The number of the request in its session.
     let number: UInt64
-    /// The checks of the request, to which some may be added until an answer comes.
-    let checks: Locked<Validator>
+    /// The body, in place of that of the request.
+    let upload: UploadRequest.Uploadable?
     let download: PartialDownload?
-    let upload: UploadWatch?
-    /// Whether an answer that is accepted is left to be read as it comes.
+    /// Whether the body of an accepted answer is left to be read.
     let leavesBody: Bool
     let began = ContinuousClock.now
-    private let state = Locked<(received: ReceivedAnswer?, sent: PlainRequest?)>((nil, nil))
+    private let state = Locked(State())
 
-    /// What was read last; nil where the attempt under way has read nothing yet.
+    init(
+        owner: Request,
+        request: URLRequest,
+        number: UInt64,
+        upload: UploadRequest.Uploadable?,
+        download: PartialDownload?,
+        leavesBody: Bool
+    ) {
+        (self.owner, self.request, self.number, self.upload) = (owner, request, number, upload)
+        (self.download, self.leavesBody) = (download, leavesBody)
+    }
+
+    private var session: Session { owner.session }
+
+    /// The interceptors in the order in which they are asked.
+    var interceptors: [any RequestInterceptor] { [owner.interceptor, session.interceptor].compactMap { $0 } }
+
+    /// The request as it was sent last.
+    private var sent: URLRequest { state.withLock { $0.sent } ?? request }
+
+    /// Whether adapters may add a body.
+    var hasAdapters: Bool { owner.interceptor != nil || session.interceptor != nil }
+
+    /// The latest answer; nil while the attempt in progress has read nothing yet.
     var latest: ReceivedAnswer? { state.withLock { $0.received } }
 
-    /// The request as it was sent last; nil where none was.
-    var sent: PlainRequest? { state.withLock { $0.sent } }
-
-    /// An attempt begins.
+    /// Forgets the answer of the last attempt.
     func forget() {
         state.withLock { $0.received = nil }
         download?.wait(false)
-        upload?.begin()
+        owner.change(.upload) { progress in
+            progress.completedUnitCount = 0
+            progress.isWaitingForNetwork = false
+        }
+        if download == nil { owner.change(.download) { $0.completedUnitCount = 0 } }
     }
 
-    /// The attempt is sent as this.
-    func begin(_ request: PlainRequest) {
+    /// An attempt is sent as this request.
+    func begin(_ request: URLRequest, isAdapted: Bool) {
         state.withLock { $0.sent = request }
+        owner.willSend(request, isAdapted: isAdapted)
     }
 
-    /// Tells the session's monitors, if it has any.
+    /// The network is away.
+    func waitForNetwork() {
+        download?.wait(true)
+        owner.change(.upload) { $0.isWaitingForNetwork = true }
+    }
+
+    /// Reports an event to the session's monitors, if there are any.
     func tell(_ event: (UInt64) -> RequestEvent) {
         if !session.monitors.isEmpty { session.monitors.tell(event(number)) }
     }
 
-    /// Reads an answer as far as it is wanted. That it is refused is said in what is returned: a redirect may yet be followed.
+    /// The body of an attempt; nil if there is none.
+    func body() throws -> HTTPClientRequest.Body? {
+        let sent = sent
+        if case .data(let data)? = upload { return body(of: data) }
+        guard let stream = try upload?.body() ?? sent.httpBodyStream else { return sent.httpBody.map(body(of:)) }
+        owner.change(.upload) { $0.totalUnitCount = stream.length }
+        return .stream(BodyPieces(stream.pieces, owner), length: .known(stream.length))
+    }
+
+    private func body(of data: Data) -> HTTPClientRequest.Body {
+        owner.change(.upload) { $0.totalUnitCount = Int64(data.count) }
+        return .bytes(ByteBuffer(bytes: data))
+    }
+
+    /// The next request of a redirect; nil if the redirect is the answer.
+    func redirect(to next: PlainRequest) async -> PlainRequest? {
+        guard let handler = owner.redirectHandler ?? session.redirectHandler, let head = latest?.head else {
+            return next
+        }
+        let sent = sent
+        let task = URLSessionTask(originalRequest: request, currentRequest: sent, response: head)
+        let decision: URLRequest?? = try? await completed { completion in
+            handler.task(task, willBeRedirectedTo: sent.replacing(by: next), for: head) { completion($0) }
+        }
+        return (decision ?? nil)?.plain
+    }
+
+    /// Reads an answer as far as it is needed. A refusal is part of the result, because a redirect may yet be followed.
     func read(_ response: HTTPClientResponse) async throws -> ReceivedAnswer {
-        let head = ResponseHead(url: request.url, response)
-        let validator = checks.withLock { $0 }
+        let (head, request) = (HTTPURLResponse(response, to: request), sent)
+        let validator = owner.validator.withLock { $0 }
         var received = ReceivedAnswer(
             head: head,
             visits: response.history.map { ($0.request.url, Int($0.responseHead.status.code)) },
@@ -54,13 +118,22 @@ struct AnswerReader: Sendable {
             checkCount: validator.count
         )
         tell { .answered($0, head) }
-        if try await !write(response.body, head, validator) {
-            upload?.end()
+        await owner.didReceive(head)
+        received.isChallenge = answerChallenge(of: head)
+        var isWritten = false
+        if !received.isChallenge { isWritten = try await write(response.body, head, validator) }
+        if !isWritten {
+            // A body in memory was sent as a whole.
+            owner.change(.upload) { progress in
+                if progress.completedUnitCount == 0 { progress.completedUnitCount = progress.totalUnitCount }
+            }
             let isRedirect = (300..<400).contains(head.statusCode)
-            if leavesBody, !isRedirect, validator.refusal(request, head, nil) == nil {
+            if leavesBody, !isRedirect, !received.isChallenge, validator.refusal(request, head, nil) == nil {
                 received.body = response.body
             } else {
-                let isRefused = download != nil || leavesBody || isRedirect || validator.refusesHead(request, head)
+                let isRefused =
+                    download != nil || leavesBody || isRedirect || received.isChallenge
+                    || validator.refusesHead(request, head)
                 try await read(response.body, into: &received, isRefused: isRefused, validator)
             }
         }
@@ -68,111 +141,133 @@ struct AnswerReader: Sendable {
         return received
     }
 
-    /// Reads a body into memory; of one that is refused only what may be kept.
+    /// Whether the answer is a challenge that the next attempt answers.
+    private func answerChallenge(of head: HTTPURLResponse) -> Bool {
+        guard head.statusCode == 401, let credential = owner.credential,
+            RequestURL(head.text)?.origin == RequestURL(request.text)?.origin,
+            let value = credential.authorization(answering: head, to: sent)
+        else { return false }
+        owner.values.withLock { values in
+            values.authorization = value
+            values.challenges += 1
+        }
+        return true
+    }
+
+    /// Reads a body into memory; of one that is rejected only the part that may be kept.
     private func read(
         _ body: HTTPClientResponse.Body,
         into received: inout ReceivedAnswer,
         isRefused: Bool,
         _ validator: Validator
     ) async throws {
-        let (head, limit) = (received.head, isRefused ? session.limits.refusedBody : session.limits.body)
-        let tooLong = RequestError.responseSerializationFailed(reason: .inputDataTooLong(limit: limit))
-        if !isRefused, request.method != .head, let length = head.expectedContentLength, length > limit {
-            throw tooLong
-        }
+        let (head, request) = (received.head, sent)
+        let limit = isRefused ? session.limits.refusedBody : session.limits.body
+        let tooLong = AFError.responseSerializationFailed(
+            reason: .customSerializationFailed(error: ResponseTooLong(limit: limit))
+        )
+        if !isRefused, request.sentMethod != .head, let length = head.contentLength, length > limit { throw tooLong }
+        let isShown = download == nil
+        if isShown { owner.change(.download) { $0.totalUnitCount = head.contentLength ?? -1 } }
         var isCut = false
         for try await part in body {
+            await owner.gate.pass()
             let rest = limit - received.data.count
             isCut = part.readableBytes > rest
             if isCut, !isRefused { throw tooLong }
             received.data.append(contentsOf: part.readableBytesView.prefix(rest))
+            if isShown { owner.change(.download) { $0.completedUnitCount = Int64(received.data.count) } }
             if isCut { break }
         }
         let isData = download == nil && !leavesBody
         received.refusal = validator.refusal(request, head, isData ? received.data : nil)
         if download != nil, received.refusal == nil {
-            let reason = RequestError.ResponseValidationFailureReason.unacceptableStatusCode(code: head.statusCode)
-            received.refusal = .responseValidationFailed(reason: reason)
+            received.refusal = .responseValidationFailed(reason: .unacceptableStatusCode(code: head.statusCode))
         }
         if isCut, received.refusal == nil { received.refusal = tooLong }
     }
 
-    /// Writes an answer into the file; false for one that is none, or is refused.
+    /// Writes an answer into the file; false for one that is not a file, or is rejected.
     private func write(
         _ body: HTTPClientResponse.Body,
-        _ head: ResponseHead,
+        _ head: HTTPURLResponse,
         _ validator: Validator
     ) async throws -> Bool {
         guard let download else { return false }
         switch download.decision(on: head) {
         case .refuse: return false
         case .complete: return true
-        case .startOver(let reason): throw RequestError.downloadInterrupted(error: DownloadFailure.startOver(reason))
-        case .unexpectedPart: throw RequestError.downloadInterrupted(error: DownloadFailure.unexpectedPart)
+        case .startOver(let reason): throw AFError.sessionTaskFailed(error: DownloadFailure.startOver(reason))
+        case .unexpectedPart: throw AFError.sessionTaskFailed(error: DownloadFailure.unexpectedPart)
         case .write(let start, let total):
-            if validator.refusal(request, head, nil) != nil { return false }
+            if validator.refusal(sent, head, nil) != nil { return false }
             do {
-                try await download.take(body, head, at: start, total: total)
+                try await download.take(body, head, at: start, total: total, through: owner.gate)
             } catch let error as DownloadFailure {
-                throw RequestError.downloadInterrupted(error: error)
+                throw AFError.sessionTaskFailed(error: error)
             }
             return true
         }
     }
 }
 
-extension ResponseHead {
-    init(url: String, _ response: HTTPClientResponse) {
+extension HTTPURLResponse {
+    init(_ response: HTTPClientResponse, to request: URLRequest) {
         var headers = HTTPHeaders()
         for (name, value) in response.headers {
             headers[name] = headers[name].map { "\($0), \(value)" } ?? value
         }
-        self.init(
-            url: response.history.last?.request.url ?? url,
-            statusCode: Int(response.status.code),
-            headers: headers
-        )
+        let url = response.history.last?.request.url ?? request.text
+        self.init(text: url, statusCode: Int(response.status.code), headers: headers)
     }
 }
 
-/// What came of a request before it is read as something.
+/// The result of a request before it is serialized.
 struct Answer: Sendable {
-    var response: ResponseHead?
+    var response: HTTPURLResponse?
     var data: Data?
     /// The body, not read yet, of an answer that is read as it comes.
     var body: HTTPClientResponse.Body?
-    var metrics = RequestMetrics()
-    var error: RequestError?
-    /// The number of checks that have judged it.
+    /// The complete file of a download.
+    var file: URL?
+    /// The data with which a download can be continued.
+    var resumeData: Data?
+    var metrics: RequestMetrics?
+    var error: AFError?
+    /// The number of validations that have judged it.
     var checkCount = 0
 }
 
-/// What was read of an answer.
+/// The read part of an answer.
 struct ReceivedAnswer: Sendable {
-    let head: ResponseHead
-    /// Each redirect, and this answer; how many attempts each took is not known here.
+    let head: HTTPURLResponse
+    /// Each redirect, and this answer. The number of attempts of each is not known here.
     let visits: [(url: String, status: Int)]
-    /// When its head was there, since the request was begun.
+    /// The time from the beginning of the request until the head.
     let headTime: Duration
     var data = Data()
-    /// The body, where it is read later.
+    /// The body, if it is read later.
     var body: HTTPClientResponse.Body?
-    /// The number of checks that have judged it.
+    /// The number of validations that have judged it.
     let checkCount: Int
-    /// Why it is not accepted.
-    var refusal: RequestError?
+    /// Whether the next attempt answers its challenge.
+    var isChallenge = false
+    /// The reason why it is rejected.
+    var refusal: AFError?
 }
 
 extension Answer {
-    /// - Parameter received: What was read last; nil where nothing was.
-    init(_ received: ReceivedAnswer?, _ attempts: [RetryAttempt], error: RequestError?) {
+    /// - Parameter received: The read part of the latest answer; nil if there was none.
+    init(_ received: ReceivedAnswer?, _ attempts: [RetryAttempt], error: AFError?) {
         self.init(response: received?.head, data: received?.data, body: received?.body, error: error)
+        var metrics = RequestMetrics()
         metrics.attempts = attempts
+        defer { self.metrics = metrics }
         guard let received else { return }
         checkCount = received.checkCount
         metrics.receivedBytes = Int64(received.data.count)
         metrics.timeToHead = received.headTime
-        // What has ended a hop is an attempt without an error.
+        // An attempt without an error has ended a hop.
         var counts = Array(repeating: 0, count: received.visits.count)
         var place = 0
         for attempt in attempts where place < counts.count {
@@ -181,73 +276,6 @@ extension Answer {
         }
         metrics.hops = zip(received.visits, counts).map { visit, count in
             RequestMetrics.Hop(url: visit.url, statusCode: visit.status, attempts: count)
-        }
-    }
-}
-
-extension OutgoingRequest {
-    /// As the client wants it. Only bytes in memory are in it; other bodies are made for each attempt.
-    var clientRequest: HTTPClientRequest {
-        var request = HTTPClientRequest(url: url)
-        request.method = .init(rawValue: method.rawValue)
-        for header in headers { request.headers.add(name: header.name, value: header.value) }
-        if case .bytes(let bytes) = body { request.body = .bytes(ByteBuffer(bytes: bytes)) }
-        return request
-    }
-}
-
-extension RequestBody {
-    /// Makes the body for an attempt; nil where it is in memory.
-    ///
-    /// - Parameter watch: Told what is handed over.
-    func maker(_ watch: UploadWatch?) -> (@Sendable () throws -> HTTPClientRequest.Body)? {
-        switch self {
-        case .bytes: nil
-        case .file(let path):
-            {
-                let length = try FilePart.length(of: path)
-                return .stream(BodyPieces([.file(path, length: length)], watch), length: .known(length))
-            }
-        case .multipart(let form):
-            { .stream(BodyPieces(form.pieces, watch), length: .known(form.contentLength)) }
-        }
-    }
-}
-
-/// A body in pieces of 64 KiB at most, whose files are opened when it is their turn.
-struct BodyPieces: AsyncSequence, Sendable {
-    private let pieces: [MultipartFormData.Content]
-    private let watch: UploadWatch?
-
-    init(_ pieces: [MultipartFormData.Content], _ watch: UploadWatch?) { (self.pieces, self.watch) = (pieces, watch) }
-
-    func makeAsyncIterator() -> Iterator { Iterator(rest: pieces[...], watch) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        fileprivate var rest: ArraySlice<MultipartFormData.Content>
-        private var file: FilePart?
-        private let watch: UploadWatch?
-
-        fileprivate init(rest: ArraySlice<MultipartFormData.Content>, _ watch: UploadWatch?) {
-            (self.rest, self.watch) = (rest, watch)
-        }
-
-        mutating func next() async throws -> ByteBuffer? {
-            guard let bytes = try nextBytes() else { return nil }
-            watch?.count(bytes.count)
-            return ByteBuffer(bytes: bytes)
-        }
-
-        private mutating func nextBytes() throws -> [UInt8]? {
-            while true {
-                if let bytes = try file?.next() { return bytes }
-                file = nil
-                switch rest.popFirst() {
-                case nil: return nil
-                case .bytes(let bytes): return bytes
-                case .file(let path, let length): file = try FilePart(path, length: length)
-                }
-            }
         }
     }
 }

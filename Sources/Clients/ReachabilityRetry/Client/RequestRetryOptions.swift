@@ -76,6 +76,9 @@ public struct RequestRetryOptions: Sendable {
     /// waited for after an interruption of the path.
     package var resumes: @Sendable () -> Bool = { false }
 
+    /// Changes the request of a redirect that is followed. If it returns nil, the redirect is the response.
+    package var redirecting: (@Sendable (PlainRequest) async -> PlainRequest?)?
+
     /// Creates options. The table of the type lists the defaults.
     public init(
         adapter: (any RequestAdapter)? = nil,

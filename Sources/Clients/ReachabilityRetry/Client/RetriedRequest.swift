@@ -96,7 +96,16 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
                 await letGo(answer.value)
                 attempts[attempts.count - 1].error = failure
                 throw RetryError(ending: .notRetryable, target: target, attempts: attempts)
-            case .follow(let next):
+            case .follow(var next):
+                if let redirecting = options.redirecting {
+                    guard let request = await redirecting(next.request) else {
+                        return RetryOutcome(value: answer, attempts: attempts)
+                    }
+                    if RequestURL(request.url)?.origin != RequestURL(next.request.url)?.origin {
+                        next.isFirstOrigin = false
+                    }
+                    next.request = request
+                }
                 await letGo(answer.value)
                 work.tell(.redirected(target, to: next.request.url), options.coordinator)
                 hop = next

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AsyncHTTPClient
 import CommandLineSupport
+import FoundationEssentials
 import Glibc
 import LinuxSupport
 import NIOCore
@@ -37,8 +38,8 @@ struct Download: AsyncParsableCommand {
             .download(plan.url.text, to: plan.path, replacing: arguments.force)
         if let digest = plan.digest { request.validateFile(digest.check) }
         let end = DownloadEnd(deadline: plan.deadline) { request.cancel() }
-        let shown = ProgressDisplay(request.progress)
-        let response = await request.response()
+        let shown = ProgressDisplay(request.downloadProgress())
+        let response = await request.serializingDownloadedFileURL().response
         await shown.end()
         switch response.result {
         case .success: shown.printSize(of: plan.path)
@@ -119,11 +120,11 @@ final class DownloadEnd {
     deinit { clock?.cancel() }
 
     /// Returns the error that ends the program.
-    func error(of response: DownloadResponse, at path: String) -> any Error {
+    func error(of response: AFDownloadResponse<URL>, at path: String) -> any Error {
         let size = FileName.size(of: "\(path).part") ?? 0
         var hint = size > 0 ? "; \(ByteText.text(size)) are stored, and the same command continues" : ""
         // The last error before a wait. An attempt in progress has no error.
-        if let last = response.metrics.attempts.last, last.reason != nil, let error = last.error {
+        if let last = response.metrics?.attempts.last, last.reason != nil, let error = last.error {
             hint += "; the last error was: \(ErrorDescription.text(of: error).printable)"
         }
         switch cause.withLock({ $0 }) {
@@ -140,24 +141,25 @@ extension ExitMessage {
     /// Creates the message for a failed download.
     ///
     /// - Parameter replacing: Whether to replace an existing file.
-    init(_ error: RequestError, replacing: Bool) {
+    init(_ error: AFError, replacing: Bool) {
         switch error {
-        case .fileExists(let path):
+        case .downloadedFileMoveFailed(DownloadFailure.fileExists(let path), _, _):
             let remedy = replacing ? "and is not a regular file" : "--force replaces it"
             self.init("cannot create \(path): it exists\(replacing ? " " : "; ")\(remedy)", .cantCreate)
-        case .downloadedFileMoveFailed(let cause as SystemError, _, let path) where cause == .fileExists:
-            self.init("cannot create \(path): it was created meanwhile; --force replaces it", .cantCreate)
+        case .downloadedFileMoveFailed(let cause as SystemError, _, let file) where cause == .fileExists:
+            self.init("cannot create \(file.relativePath): it was created meanwhile; --force replaces it", .cantCreate)
         case .responseValidationFailed(.customValidationFailed(let cause as OtherDigest)):
             self.init("the download is not the expected file: \(cause)", .dataError)
+        case .sessionTaskFailed(let cause as DownloadFailure): self.init("\(cause)", Self.status(of: error))
         default: self.init("\(error)", Self.status(of: error))
         }
     }
 
-    private static func status(of error: RequestError) -> Status {
+    private static func status(of error: AFError) -> Status {
         switch error {
-        case .downloadBusy: .temporaryFailure
+        case .sessionTaskFailed(DownloadFailure.busy): .temporaryFailure
         case .downloadedFileMoveFailed: .ioError
-        case .downloadedFileWriteFailed(let cause, _):
+        case .sessionTaskFailed(DownloadFailure.notWritten(_, let cause)):
             (cause as? SystemError)?.isOfDisk == true ? .ioError : .cantCreate
         case .invalidURL: .usage
         default: .unavailable

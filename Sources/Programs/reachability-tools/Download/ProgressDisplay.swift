@@ -7,7 +7,7 @@ import ReachabilityRequests
 struct ProgressDisplay: Sendable {
     private let task: Task<Void, Never>
 
-    init(_ progress: AsyncStream<DownloadProgress>) {
+    init(_ progress: AsyncStream<Progress>) {
         task = Task {
             var (line, restarts) = (ProgressLine(), 0)
             let begun = ContinuousClock.now
@@ -52,16 +52,17 @@ struct ProgressLine {
     /// - Parameters:
     ///   - step: The current progress.
     ///   - time: The time since the start.
-    mutating func text(_ step: DownloadProgress, at time: Duration) -> String {
+    mutating func text(_ step: Progress, at time: Duration) -> String {
         if step.isWaitingForNetwork {
             samples = []
-            return "waiting for the network; \(ByteText.text(step.completed)) received"
+            return "waiting for the network; \(ByteText.text(step.completedUnitCount)) received"
         }
-        let rate = rate(step.completed, at: time / .seconds(1))
-        var words = [ByteText.text(step.completed)]
+        let rate = rate(step.completedUnitCount, at: time / .seconds(1))
+        var words = [ByteText.text(step.completedUnitCount)]
         var front = ""
-        if let total = step.total, total > 0 {
-            let share = min(1, Double(step.completed) / Double(total))
+        let total = step.totalUnitCount
+        if total > 0 {
+            let share = min(1, Double(step.completedUnitCount) / Double(total))
             let percent = "\(Int(share * 100))"
             let done = Int(share * Double(Self.bar))
             let head = done < Self.bar ? ">" : ""
@@ -72,7 +73,7 @@ struct ProgressLine {
         }
         if let rate {
             words.append("\(ByteText.text(Int64(rate)))/s")
-            if let total = step.total, rate >= 1 { words.append(Self.left(Double(total - step.completed) / rate)) }
+            if total >= 0, rate >= 1 { words.append(Self.left(Double(total - step.completedUnitCount) / rate)) }
         }
         return front + words.joined(separator: ", ")
     }

@@ -2,67 +2,17 @@ import FoundationEssentials
 import LinuxSupport
 public import ReachabilityRetry
 
-/// A method of a request, as Alamofire's code calls it.
+/// The method of a request (RFC 9110, section 9).
 public typealias HTTPMethod = RequestMethod
 
-/// A request before it is sent: method, URL, header fields and body. It stands where `URLRequest` does with Alamofire.
-public struct OutgoingRequest: Sendable {
-    /// The URL as text.
-    public var url: String
-    /// The method.
-    public var method: HTTPMethod
-    /// The header fields.
-    public var headers: HTTPHeaders
-    /// The body; nil for none.
-    public var body: RequestBody?
-
-    /// A request.
-    public init(
-        url: String,
-        method: HTTPMethod = .get,
-        headers: HTTPHeaders = HTTPHeaders(),
-        body: RequestBody? = nil
-    ) {
-        self.url = url
-        self.method = method
-        self.headers = headers
-        self.body = body
-    }
-
-    /// Without its body, as adapters see it.
-    public var plain: PlainRequest {
-        PlainRequest(
-            method: method,
-            url: url,
-            fields: headers.map { PlainRequest.Field(name: $0.name, value: $0.value) }
-        )
-    }
-}
-
-/// What a request carries. Every kind can be sent any number of times.
-public enum RequestBody: Sendable {
-    /// Bytes in memory.
-    case bytes([UInt8])
-    /// A file, read while it is sent. If it is longer or shorter by then than when it was begun, the request fails.
-    case file(String)
-    /// A form, whose files are read while it is sent.
-    case multipart(MultipartFormData)
-
-    /// How many bytes it has.
-    ///
-    /// - Throws: ``RequestError/createUploadableFailed(error:)`` where a file cannot be read.
-    public func length() throws(RequestError) -> Int64 {
-        switch self {
-        case .bytes(let bytes): Int64(bytes.count)
-        case .file(let path): try FilePart.length(of: path)
-        case .multipart(let form): form.contentLength
-        }
-    }
+extension HTTPMethod {
+    /// QUERY (draft-ietf-httpbis-safe-method-w-body)
+    public static let query = HTTPMethod(rawValue: "QUERY")
 }
 
 /// A header field.
 public struct HTTPHeader: Hashable, Sendable {
-    /// The name; names are the same whatever their case.
+    /// The name. Names that differ only in case are equal.
     public let name: String
     /// The value.
     public let value: String
@@ -82,6 +32,10 @@ extension HTTPHeader {
     /// Accept-Encoding
     public static func acceptEncoding(_ value: String) -> HTTPHeader {
         HTTPHeader(name: "Accept-Encoding", value: value)
+    }
+    /// Sec-WebSocket-Protocol (RFC 6455)
+    public static func websocketProtocol(_ value: String) -> HTTPHeader {
+        HTTPHeader(name: "Sec-WebSocket-Protocol", value: value)
     }
     /// Accept-Language
     public static func acceptLanguage(_ value: String) -> HTTPHeader {
@@ -110,19 +64,19 @@ extension HTTPHeader: CustomStringConvertible {
     public var description: String { "\(name): \(value)" }
 }
 
-/// Header fields in the order they are sent; a name is there once, whatever its case.
+/// Header fields in the order in which they are sent. Each name occurs once, whatever its case.
 public struct HTTPHeaders: Hashable, Sendable {
     private var headers: [HTTPHeader] = []
 
-    /// None.
+    /// No fields.
     public init() {}
 
-    /// These, where the last of a name counts.
+    /// Fields. The last one of a name counts.
     public init(_ headers: [HTTPHeader]) {
         for header in headers { update(header) }
     }
 
-    /// These; of names that differ in their case alone it is not said which counts.
+    /// Fields. Of names that differ only in case, any one counts.
     public init(_ dictionary: [String: String]) {
         for (name, value) in dictionary { update(name: name, value: value) }
     }
@@ -136,7 +90,7 @@ public struct HTTPHeaders: Hashable, Sendable {
     /// Adds a field, or replaces that of its name.
     public mutating func update(name: String, value: String) { update(HTTPHeader(name: name, value: value)) }
 
-    /// Adds a field, or replaces that of its name, in its place.
+    /// Adds a field, or replaces that of its name in its place.
     public mutating func update(_ header: HTTPHeader) {
         guard let index = index(of: header.name) else { return headers.append(header) }
         headers[index] = header
@@ -147,22 +101,22 @@ public struct HTTPHeaders: Hashable, Sendable {
         if let index = index(of: name) { headers.remove(at: index) }
     }
 
-    /// Sorts them by their names.
+    /// Sorts the fields by name.
     public mutating func sort() {
         headers.sort { $0.name.lowercased() < $1.name.lowercased() }
     }
 
-    /// The same, sorted by their names.
+    /// The fields, sorted by name.
     public func sorted() -> HTTPHeaders {
         var sorted = self
         sorted.sort()
         return sorted
     }
 
-    /// The value of a field; nil where there is none.
+    /// The value of a field; nil if it is missing.
     public func value(for name: String) -> String? { index(of: name).map { headers[$0].value } }
 
-    /// The value of a field. Nil removes it.
+    /// The value of a field. Nil removes the field.
     public subscript(name: String) -> String? {
         get { value(for: name) }
         set {
@@ -170,7 +124,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         }
     }
 
-    /// As a dictionary.
+    /// The fields as a dictionary.
     public var dictionary: [String: String] {
         Dictionary(headers.map { ($0.name, $0.value) }) { _, last in last }
     }
@@ -191,30 +145,30 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral
 }
 
 extension HTTPHeaders: Collection {
-    /// Goes through them in order.
+    /// The fields in their order.
     public typealias Iterator = IndexingIterator<HTTPHeaders>
-    /// Where the first is.
+    /// The index of the first field.
     public var startIndex: Int { headers.startIndex }
-    /// Behind the last.
+    /// The index after the last field.
     public var endIndex: Int { headers.endIndex }
-    /// One of them.
+    /// A field.
     public subscript(position: Int) -> HTTPHeader { headers[position] }
-    /// The place after this.
+    /// The next index.
     public func index(after index: Int) -> Int { index + 1 }
 }
 
 extension HTTPHeaders: CustomStringConvertible {
-    /// One in a line.
+    /// One field per line.
     public var description: String { headers.map(\.description).joined(separator: "\n") }
 }
 
 extension HTTPHeaders {
-    /// The header fields of every request of a session that is made without others: Accept-Language and User-Agent.
+    /// The default header fields of a session: Accept-Language and User-Agent.
     public static let `default`: HTTPHeaders = [.defaultAcceptLanguage, .defaultUserAgent]
 }
 
 extension HTTPHeader {
-    /// Accept-Language with the languages of the environment, at most six, the preferred first: `de-DE;q=1.0, en;q=0.9`.
+    /// Accept-Language with at most six languages of the environment, the preferred one first: `de-DE;q=1.0, en;q=0.9`.
     public static let defaultAcceptLanguage = acceptLanguage(
         Self.acceptedLanguages { EnvironmentVariable.value(of: $0) }
     )
@@ -228,7 +182,7 @@ extension HTTPHeader {
         return userAgent("\(name.isEmpty ? "Unknown" : name) (\(system)) ReachabilityRequests")
     }()
 
-    /// The languages of `LANGUAGE`, else those of the locale of messages; English if there is none (gettext(3), setlocale(3)).
+    /// The languages of `LANGUAGE` and of the locale of messages (gettext(3), setlocale(3)); English without them.
     static func acceptedLanguages(_ variable: (String) -> String?) -> String {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap(variable).first
         var languages: [String] = []
@@ -242,7 +196,7 @@ extension HTTPHeader {
         }.joined(separator: ", ")
     }
 
-    /// For example `de-DE` of `de_DE.UTF-8@euro`; nil for `C`, `POSIX` and what is no language (RFC 5646).
+    /// For example `de-DE` of `de_DE.UTF-8@euro`; nil for `C`, `POSIX` and other texts that are not a language (RFC 5646).
     private static func language(of locale: Substring.UTF8View) -> String? {
         let name = locale.prefix { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "@") }
         let text = String(decoding: name.map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "-") : $0 }, as: UTF8.self)

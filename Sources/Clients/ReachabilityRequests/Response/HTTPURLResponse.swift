@@ -1,29 +1,62 @@
+public import FoundationEssentials
 import LinuxSupport
 import ReachabilityRetry
 
-/// What an answer says before its body. It stands where `HTTPURLResponse` does with Alamofire.
-public struct ResponseHead: Hashable, Sendable {
-    /// The URL that was asked last, after all redirects.
-    public let url: String
+/// The head of an answer: URL, status and header fields. A value with the members of Foundation's class of this name.
+public struct HTTPURLResponse: Hashable, Sendable {
+    /// The URL as text, after all redirects.
+    package let text: String
     /// The status, 100 to 599.
     public let statusCode: Int
     /// The header fields. Several of one name are one here, with `, ` between their values (RFC 9110, section 5.3).
     public let headers: HTTPHeaders
 
-    /// An answer.
-    public init(url: String, statusCode: Int, headers: HTTPHeaders = HTTPHeaders()) {
-        self.url = url
+    package init(text: String, statusCode: Int, headers: HTTPHeaders = HTTPHeaders()) {
+        self.text = text
         self.statusCode = statusCode
         self.headers = headers
     }
 
-    /// The media type; nil where there is none, or it is damaged.
-    public var mimeType: MIMEType? { headers["Content-Type"].flatMap { MIMEType($0) } }
+    /// An answer.
+    ///
+    /// - Parameter httpVersion: Not used.
+    public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
+        self.init(text: url.absoluteString, statusCode: statusCode, headers: HTTPHeaders(headerFields ?? [:]).sorted())
+    }
+}
 
-    /// How many bytes the body has as it is sent; nil where that is not said, or a coding will be undone.
-    public var expectedContentLength: Int64? {
+extension HTTPURLResponse {
+    /// The URL that was requested last, after all redirects.
+    public var url: URL? { URL(string: text) }
+
+    /// The header fields.
+    public var allHeaderFields: [AnyHashable: Any] { headers.dictionary }
+
+    /// The value of a header field; nil if it is missing.
+    public func value(forHTTPHeaderField field: String) -> String? { headers[field] }
+
+    /// The media type without parameters, in lower case; nil if it is missing or damaged.
+    public var mimeType: String? { mediaType?.description }
+
+    /// The character set of the media type, as the server names it; nil if it is missing.
+    public var textEncodingName: String? { mediaType?.parameters["charset"] }
+
+    /// The length of the body as it is sent; -1 if it is not known, or a content coding will be removed.
+    public var expectedContentLength: Int64 { contentLength ?? -1 }
+
+    /// A name for the file: that of Content-Disposition, else the last part of the URL, else `Unknown`. It is safe as a name in a directory.
+    public var suggestedFilename: String? {
+        let sent = headers["Content-Disposition"].flatMap { ContentDisposition($0)?.safeFileName }
+        return sent ?? url.flatMap { ContentDisposition.safe($0.lastPathComponent) } ?? "Unknown"
+    }
+
+    /// The media type; nil if it is missing or damaged.
+    var mediaType: MIMEType? { headers["Content-Type"].flatMap { MIMEType($0) } }
+
+    /// The length of the body as it is sent; nil if it is not known, or a content coding will be removed.
+    var contentLength: Int64? {
         guard contentEncoding == nil, let text = headers["Content-Length"] else { return nil }
-        // Several values that are all the same are one (RFC 9110, section 8.6).
+        // Several equal values are one (RFC 9110, section 8.6).
         let values = Set(text.split(at: ",").map { $0.trimmingBlanks })
         guard values.count == 1, let value = values.first, !value.isEmpty,
             value.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
@@ -31,10 +64,10 @@ public struct ResponseHead: Hashable, Sendable {
         return Int64(value)
     }
 
-    /// Whether the head says that no body follows (RFC 9110, sections 6.4.1, 15.3.5 and 15.3.6).
-    var hasNoBody: Bool { [204, 205, 304].contains(statusCode) || expectedContentLength == 0 }
+    /// Whether the head announces that no body follows (RFC 9110, sections 6.4.1, 15.3.5 and 15.3.6).
+    var hasNoBody: Bool { [204, 205, 304].contains(statusCode) || contentLength == 0 }
 
-    /// The coding of the body; nil for none.
+    /// The content coding; nil for none.
     var contentEncoding: String? {
         headers["Content-Encoding"].map { $0.lowercased() }.flatMap { $0 == "identity" || $0.isEmpty ? nil : $0 }
     }
@@ -62,12 +95,15 @@ struct FieldReader {
         rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
     }
 
-    /// Takes one character, if it is next.
+    /// Takes a character if it is the next one.
     mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard rest.first == UInt8(ascii: character) else { return false }
         rest = rest.dropFirst()
         return true
     }
+
+    /// Drops a byte.
+    mutating func skip() { rest = rest.dropFirst() }
 
     /// RFC 9110, section 5.6.2.
     mutating func token() -> String? {
@@ -97,7 +133,7 @@ struct FieldReader {
         return nil
     }
 
-    /// A number that is not negative; nil where there is none, or it is too large.
+    /// A number that is not negative; nil if it is missing or too large.
     mutating func number() -> Int64? {
         let digits = rest.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
         guard !digits.isEmpty, let number = Int64(String(decoding: digits, as: UTF8.self)) else { return nil }
@@ -105,7 +141,7 @@ struct FieldReader {
         return number
     }
 
-    /// `; name=value`, the name in small letters.
+    /// `; name=value`, with the name in lower case.
     mutating func parameter() -> (name: String, value: String)? {
         skipBlanks()
         while take(";") { skipBlanks() }
@@ -115,37 +151,37 @@ struct FieldReader {
 }
 
 /// A media type, `type/subtype` with parameters (RFC 9110, section 8.3.1).
-public struct MIMEType: Hashable, Sendable {
-    /// In small letters; `*` for any.
-    public let type: String
-    /// In small letters; `*` for any.
-    public let subtype: String
-    /// The first value of each parameter, its name in small letters.
-    public let parameters: [String: String]
+struct MIMEType: Hashable, Sendable {
+    /// In lower case; `*` for any.
+    let type: String
+    /// In lower case; `*` for any.
+    let subtype: String
+    /// The first value of each parameter, by its name in lower case.
+    let parameters: [String: String]
 
-    /// Reads a media type; nil for what is none.
-    public init?(_ text: String) {
+    /// Reads a media type; nil if it is damaged.
+    init?(_ text: String) {
         var reader = FieldReader(text)
         guard let type = reader.token(), reader.take("/"), let subtype = reader.token() else { return nil }
         self.type = type.lowercased()
         self.subtype = subtype.lowercased()
         var parameters: [String: String] = [:]
-        // A damaged parameter ends what is read, and leaves the type.
+        // A damaged parameter ends the list.
         while let (name, value) = reader.parameter() { if parameters[name] == nil { parameters[name] = value } }
         self.parameters = parameters
     }
 
-    /// Whether an answer of another type is one of these.
-    public func matches(_ other: MIMEType) -> Bool {
+    /// Whether it includes another type.
+    func matches(_ other: MIMEType) -> Bool {
         (type == "*" || type == other.type) && (subtype == "*" || subtype == other.subtype)
     }
 
     var isWildcard: Bool { type == "*" && subtype == "*" }
 
-    /// Whether it is a page for people.
+    /// Whether it is an HTML page.
     var isPage: Bool { type == "text" && subtype == "html" || subtype == "xhtml+xml" }
 
-    /// A type by the ending of a name; `application/octet-stream` where it says nothing.
+    /// The type for the extension of a name; `application/octet-stream` for an unknown one.
     static func forFile(named name: String) -> String {
         let parts = name.split(at: ".", omittingEmptySubsequences: false)
         guard parts.count > 1, let ending = parts.last else { return "application/octet-stream" }
@@ -162,6 +198,6 @@ public struct MIMEType: Hashable, Sendable {
 }
 
 extension MIMEType: CustomStringConvertible {
-    /// Without parameters.
-    public var description: String { "\(type)/\(subtype)" }
+    /// The type without parameters.
+    var description: String { "\(type)/\(subtype)" }
 }

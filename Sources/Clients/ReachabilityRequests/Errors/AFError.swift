@@ -1,0 +1,386 @@
+public import FoundationEssentials
+import LinuxSupport
+import ReachabilityHTTP
+public import ReachabilityRetry
+
+/// The error of a request. Failures that only this library has, for example ``DownloadFailure``, are the ``underlyingError``.
+///
+/// | Failure | Case | Underlying error |
+/// |---|---|---|
+/// | there is no answer, or none that is complete | ``sessionTaskFailed(error:)`` | `RetryError` with every attempt |
+/// | a method or a header field that cannot be sent | ``createURLRequestFailed(error:)`` | `InvalidRequest` |
+/// | a file that cannot be written, or another download to it | ``sessionTaskFailed(error:)`` | ``DownloadFailure`` |
+/// | a body beyond ``ResponseLimits`` | ``responseSerializationFailed(reason:)`` | ``ResponseTooLong`` |
+/// | a character set that is not known | ``responseSerializationFailed(reason:)`` | ``UnknownCharacterSet`` |
+public enum AFError: Error, Sendable {
+    /// The body of an upload cannot be read.
+    case createUploadableFailed(error: any Error)
+    /// `asURLRequest()` failed, or the request cannot be sent as it is.
+    case createURLRequestFailed(error: any Error)
+    /// The file is complete, but could not be moved to its destination.
+    case downloadedFileMoveFailed(error: any Error, source: URL, destination: URL)
+    /// The request was cancelled, by `cancel()` or because no task waits for it any more.
+    case explicitlyCancelled
+    /// The value has no URL, or its URL is not one of `http` or `https` with a host.
+    case invalidURL(url: any URLConvertible)
+    /// A form could not be encoded.
+    case multipartEncodingFailed(reason: MultipartEncodingFailureReason)
+    /// A ``ParameterEncoding`` failed.
+    case parameterEncodingFailed(reason: ParameterEncodingFailureReason)
+    /// A ``ParameterEncoder`` failed.
+    case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
+    /// An adapter failed.
+    case requestAdaptationFailed(error: any Error)
+    /// A retrier ended the request with an error of its own.
+    case requestRetryFailed(retryError: any Error, originalError: any Error)
+    /// A validation rejected the answer.
+    case responseValidationFailed(reason: ResponseValidationFailureReason)
+    /// A serializer could not read the answer.
+    case responseSerializationFailed(reason: ResponseSerializationFailureReason)
+    /// The session was released. Requests keep their session here, so it does not occur.
+    case sessionDeinitialized
+    /// The session was invalidated. Sessions are not invalidated here, so it does not occur.
+    case sessionInvalidated(error: (any Error)?)
+    /// There is no answer, or none that is complete.
+    case sessionTaskFailed(error: any Error)
+    /// The request must not be sent.
+    case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)
+
+    /// Why a form could not be encoded.
+    public enum MultipartEncodingFailureReason: Sendable {
+        /// The URL is not one of a file.
+        case bodyPartURLInvalid(url: URL)
+        /// The URL has no file name.
+        case bodyPartFilenameInvalid(in: URL)
+        /// The file does not exist, is not a regular file, or cannot be read.
+        case bodyPartFileNotReachable(at: URL)
+        /// The file cannot be reached, with the error.
+        case bodyPartFileNotReachableWithError(atURL: URL, error: any Error)
+        /// The file is a directory.
+        case bodyPartFileIsDirectory(at: URL)
+        /// The size of the file is not known.
+        case bodyPartFileSizeNotAvailable(at: URL)
+        /// The size of the file is not known, with the error.
+        case bodyPartFileSizeQueryFailedWithError(forURL: URL, error: any Error)
+        /// The file cannot be opened.
+        case bodyPartInputStreamCreationFailed(for: URL)
+        /// The file of the form cannot be created.
+        case outputStreamCreationFailed(for: URL)
+        /// The file of the form exists.
+        case outputStreamFileAlreadyExists(at: URL)
+        /// The URL of the form is not one of a file.
+        case outputStreamURLInvalid(url: URL)
+        /// The form could not be written, or not kept in memory.
+        case outputStreamWriteFailed(error: any Error)
+        /// A part could not be read, or has another length than when it was added.
+        case inputStreamReadFailed(error: any Error)
+    }
+
+    /// A stream with another length than announced.
+    public struct UnexpectedInputStreamLength: Error, Hashable {
+        /// The announced length in bytes.
+        public var bytesExpected: UInt64
+        /// The number of bytes read.
+        public var bytesRead: UInt64
+
+        /// An error.
+        public init(bytesExpected: UInt64, bytesRead: UInt64) {
+            self.bytesExpected = bytesExpected
+            self.bytesRead = bytesRead
+        }
+    }
+
+    /// Why parameters of no particular type could not be encoded.
+    public enum ParameterEncodingFailureReason: Sendable {
+        /// The request has no URL.
+        case missingURL
+        /// JSON has no such value.
+        case jsonEncodingFailed(error: any Error)
+        /// An encoding of the caller failed.
+        case customEncodingFailed(error: any Error)
+    }
+
+    /// Why an encodable value could not be encoded.
+    public enum ParameterEncoderFailureReason: Sendable {
+        /// A part of the request that an encoder needs.
+        public enum RequiredComponent: Sendable {
+            /// The URL.
+            case url
+            /// The method.
+            case httpMethod(rawValue: String)
+        }
+
+        /// The request has no such part.
+        case missingRequiredComponent(RequiredComponent)
+        /// The encoder or the value failed.
+        case encoderFailed(error: any Error)
+    }
+
+    /// Why an answer was rejected.
+    public enum ResponseValidationFailureReason: Sendable {
+        /// There is no file.
+        case dataFileNil
+        /// The file cannot be read.
+        case dataFileReadFailed(at: URL)
+        /// The answer has no content type.
+        case missingContentType(acceptableContentTypes: [String])
+        /// The content type is not acceptable.
+        case unacceptableContentType(acceptableContentTypes: [String], responseContentType: String)
+        /// The status is not acceptable.
+        case unacceptableStatusCode(code: Int)
+        /// A closure of the caller rejected the answer.
+        case customValidationFailed(error: any Error)
+    }
+
+    /// Why an answer could not be read.
+    public enum ResponseSerializationFailureReason: Sendable {
+        /// The body is empty.
+        case inputDataNilOrZeroLength
+        /// There is no file.
+        case inputFileNil
+        /// The file cannot be read.
+        case inputFileReadFailed(at: URL)
+        /// The body is not text of this encoding.
+        case stringSerializationFailed(encoding: String.Encoding)
+        /// The body is not JSON.
+        case jsonSerializationFailed(error: any Error)
+        /// The body is not a value of the type.
+        case decodingFailed(error: any Error)
+        /// A serializer of the caller failed, or the body is too long or in an unknown character set.
+        case customSerializationFailed(error: any Error)
+        /// The body is empty, and the type has no value for that.
+        case invalidEmptyResponse(type: String)
+    }
+
+    /// Why a request must not be sent.
+    public enum URLRequestValidationFailureReason: Sendable {
+        /// A GET request has a body.
+        case bodyDataInGETRequest(Data)
+    }
+}
+
+extension Error {
+    /// The error as an ``AFError``; nil if it is another.
+    public var asAFError: AFError? { self as? AFError }
+
+    /// The error as an ``AFError``. Another error ends the process with the message.
+    public func asAFError(
+        orFailWith message: @autoclosure () -> String,
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> AFError {
+        guard let error = self as? AFError else { fatalError(message(), file: file, line: line) }
+        return error
+    }
+
+    /// The error as an ``AFError``; another one in its place if it is another.
+    func asAFError(or other: @autoclosure () -> AFError) -> AFError { self as? AFError ?? other() }
+}
+
+extension AFError {
+    /// The name of the case.
+    private enum Kind {
+        case uploadable, urlRequest, move, cancelled, url, multipart, encoding, encoder, adaptation, retry, validation
+        case serialization, deinitialized, invalidated, task, requestValidation
+    }
+
+    private var kind: Kind {
+        switch self {
+        case .createUploadableFailed: .uploadable
+        case .createURLRequestFailed: .urlRequest
+        case .downloadedFileMoveFailed: .move
+        case .explicitlyCancelled: .cancelled
+        case .invalidURL: .url
+        case .multipartEncodingFailed: .multipart
+        case .parameterEncodingFailed: .encoding
+        case .parameterEncoderFailed: .encoder
+        case .requestAdaptationFailed: .adaptation
+        case .requestRetryFailed: .retry
+        case .responseValidationFailed: .validation
+        case .responseSerializationFailed: .serialization
+        case .sessionDeinitialized: .deinitialized
+        case .sessionInvalidated: .invalidated
+        case .sessionTaskFailed: .task
+        case .urlRequestValidationFailed: .requestValidation
+        }
+    }
+
+    /// Whether it is ``sessionDeinitialized``.
+    public var isSessionDeinitializedError: Bool { kind == .deinitialized }
+    /// Whether it is ``sessionInvalidated(error:)``.
+    public var isSessionInvalidatedError: Bool { kind == .invalidated }
+    /// Whether it is ``explicitlyCancelled``.
+    public var isExplicitlyCancelledError: Bool { kind == .cancelled }
+    /// Whether it is ``invalidURL(url:)``.
+    public var isInvalidURLError: Bool { kind == .url }
+    /// Whether it is ``parameterEncodingFailed(reason:)``.
+    public var isParameterEncodingError: Bool { kind == .encoding }
+    /// Whether it is ``parameterEncoderFailed(reason:)``.
+    public var isParameterEncoderError: Bool { kind == .encoder }
+    /// Whether it is ``multipartEncodingFailed(reason:)``.
+    public var isMultipartEncodingError: Bool { kind == .multipart }
+    /// Whether it is ``requestAdaptationFailed(error:)``.
+    public var isRequestAdaptationError: Bool { kind == .adaptation }
+    /// Whether it is ``responseValidationFailed(reason:)``.
+    public var isResponseValidationError: Bool { kind == .validation }
+    /// Whether it is ``responseSerializationFailed(reason:)``.
+    public var isResponseSerializationError: Bool { kind == .serialization }
+    /// Whether it is ``requestRetryFailed(retryError:originalError:)``.
+    public var isRequestRetryError: Bool { kind == .retry }
+    /// Whether it is ``createUploadableFailed(error:)``.
+    public var isCreateUploadableError: Bool { kind == .uploadable }
+    /// Whether it is ``createURLRequestFailed(error:)``.
+    public var isCreateURLRequestError: Bool { kind == .urlRequest }
+    /// Whether it is ``downloadedFileMoveFailed(error:source:destination:)``.
+    public var isDownloadedFileMoveError: Bool { kind == .move }
+    /// Whether it is ``sessionTaskFailed(error:)``.
+    public var isSessionTaskError: Bool { kind == .task }
+}
+
+extension AFError {
+    /// The value without a URL.
+    public var urlConvertible: (any URLConvertible)? { if case .invalidURL(let url) = self { url } else { nil } }
+
+    /// The URL of the file that could not become a part of a form, or of the form.
+    public var url: URL? { if case .multipartEncodingFailed(let reason) = self { reason.url } else { nil } }
+
+    /// The error below this one. That of a cancellation is a `CancellationError`.
+    public var underlyingError: (any Error)? {
+        switch self {
+        case .createUploadableFailed(let error), .createURLRequestFailed(let error),
+            .downloadedFileMoveFailed(let error, _, _), .requestAdaptationFailed(let error),
+            .requestRetryFailed(let error, _), .sessionTaskFailed(let error):
+            error
+        case .multipartEncodingFailed(let reason): reason.underlyingError
+        case .parameterEncodingFailed(.jsonEncodingFailed(let error)),
+            .parameterEncodingFailed(.customEncodingFailed(let error)),
+            .parameterEncoderFailed(.encoderFailed(let error)),
+            .responseValidationFailed(.customValidationFailed(let error)),
+            .responseSerializationFailed(.jsonSerializationFailed(let error)),
+            .responseSerializationFailed(.decodingFailed(let error)),
+            .responseSerializationFailed(.customSerializationFailed(let error)):
+            error
+        case .sessionInvalidated(let error): error
+        case .explicitlyCancelled: CancellationError()
+        case .invalidURL, .parameterEncodingFailed(.missingURL), .parameterEncoderFailed, .responseValidationFailed,
+            .responseSerializationFailed, .sessionDeinitialized, .urlRequestValidationFailed:
+            nil
+        }
+    }
+
+    /// The content types that were acceptable.
+    public var acceptableContentTypes: [String]? {
+        switch self {
+        case .responseValidationFailed(.missingContentType(let types)),
+            .responseValidationFailed(.unacceptableContentType(let types, _)):
+            types
+        default: nil
+        }
+    }
+
+    /// The content type that was not acceptable.
+    public var responseContentType: String? {
+        if case .responseValidationFailed(.unacceptableContentType(_, let type)) = self { type } else { nil }
+    }
+
+    /// The status that was not acceptable.
+    public var responseCode: Int? {
+        if case .responseValidationFailed(.unacceptableStatusCode(let code)) = self { code } else { nil }
+    }
+
+    /// The encoding in which the body is not text.
+    public var failedStringEncoding: String.Encoding? {
+        if case .responseSerializationFailed(.stringSerializationFailed(let encoding)) = self { encoding } else { nil }
+    }
+
+    /// The file that could not be moved.
+    public var sourceURL: URL? { if case .downloadedFileMoveFailed(_, let url, _) = self { url } else { nil } }
+
+    /// The place to which the file could not be moved.
+    public var destinationURL: URL? { if case .downloadedFileMoveFailed(_, _, let url) = self { url } else { nil } }
+
+    /// Every attempt, if there was no answer.
+    public var attempts: [RetryAttempt] {
+        if case .sessionTaskFailed(let error as RetryError) = self { error.attempts } else { [] }
+    }
+}
+
+extension AFError.MultipartEncodingFailureReason {
+    fileprivate var url: URL? {
+        switch self {
+        case .bodyPartURLInvalid(let url), .bodyPartFilenameInvalid(let url), .bodyPartFileNotReachable(let url),
+            .bodyPartFileNotReachableWithError(let url, _), .bodyPartFileIsDirectory(let url),
+            .bodyPartFileSizeNotAvailable(let url), .bodyPartFileSizeQueryFailedWithError(let url, _),
+            .bodyPartInputStreamCreationFailed(let url), .outputStreamCreationFailed(let url),
+            .outputStreamFileAlreadyExists(let url), .outputStreamURLInvalid(let url):
+            url
+        case .outputStreamWriteFailed, .inputStreamReadFailed: nil
+        }
+    }
+
+    fileprivate var underlyingError: (any Error)? {
+        switch self {
+        case .bodyPartFileNotReachableWithError(_, let error), .bodyPartFileSizeQueryFailedWithError(_, let error),
+            .outputStreamWriteFailed(let error), .inputStreamReadFailed(let error):
+            error
+        default: nil
+        }
+    }
+}
+
+extension AFError {
+    /// The result of a request that ended without an answer.
+    init(_ error: RetryError) {
+        guard error.ending != .cancelled else {
+            self = .explicitlyCancelled
+            return
+        }
+        self = error.lastError.flatMap { AFError(ownFailure: $0) } ?? .sessionTaskFailed(error: error)
+    }
+
+    /// The failure of one attempt, as retriers receive it.
+    init(attemptError error: any Error) {
+        self =
+            switch error {
+            case let failure as StatusFailure:
+                .responseValidationFailed(reason: .unacceptableStatusCode(code: failure.status))
+            case AttemptError.unsent(let cause): .sessionTaskFailed(error: cause)
+            default: AFError(ownFailure: error) ?? .sessionTaskFailed(error: error)
+            }
+    }
+
+    /// A failure with a case of its own; nil for one of the network or the client.
+    private init?(ownFailure failure: any Error) {
+        switch failure {
+        case let failure as InvalidRequest: self = .createURLRequestFailed(error: failure)
+        case AttemptError.adapterFailed(let cause):
+            self =
+                switch cause {
+                case let cause as InvalidRequest: .createURLRequestFailed(error: cause)
+                case let cause as AFError: cause
+                default: .requestAdaptationFailed(error: cause)
+                }
+        case AttemptError.refused(_, let cause):
+            self = cause.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: cause)))
+        case let failure as AFError: self = failure
+        default: return nil
+        }
+    }
+}
+
+/// For retriers: the error below ``AFError/sessionTaskFailed(error:)`` decides.
+extension AFError: RetryableError {
+    /// The stage of the attempt that failed last; nil if the error is not one of the network.
+    public var failureStage: FailureStage? { networkError?.failureStage }
+
+    /// Whether a connection in use was lost.
+    public var isConnectionLost: Bool { networkError?.isConnectionLost ?? false }
+
+    /// The reason why no connection was made.
+    public var connectionFailure: ConnectionFailure? { networkError?.connectionFailure }
+
+    private var networkError: (any RetryableError)? {
+        guard case .sessionTaskFailed(let error) = self else { return nil }
+        return ((error as? RetryError)?.lastError ?? error) as? any RetryableError
+    }
+}

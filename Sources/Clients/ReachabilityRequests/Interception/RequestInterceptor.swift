@@ -1,0 +1,299 @@
+public import FoundationEssentials
+import LinuxSupport
+public import ReachabilityRetry
+
+/// Changes requests before they are sent, their bodies included. It is asked before every attempt, on any thread.
+public protocol RequestAdapter: Sendable {
+    /// Calls `completion` with the request to send, or with an error that ends the request. The request waits until then, unless it is
+    /// cancelled. Later calls are ignored.
+    func adapt(
+        _ urlRequest: URLRequest,
+        for session: Session,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    )
+
+    /// The same, with the identity of the request. By default it calls ``adapt(_:for:completion:)``.
+    func adapt(
+        _ urlRequest: URLRequest,
+        using state: RequestAdapterState,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    )
+}
+
+/// The circumstances of a request that is adapted.
+public struct RequestAdapterState: Sendable {
+    /// The identity of the request, the same in each attempt.
+    public let requestID: UUID
+    /// The session of the request.
+    public let session: Session
+
+    /// A state.
+    public init(requestID: UUID, session: Session) {
+        self.requestID = requestID
+        self.session = session
+    }
+}
+
+extension RequestAdapter {
+    /// Asks without the identity.
+    public func adapt(
+        _ urlRequest: URLRequest,
+        using state: RequestAdapterState,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        adapt(urlRequest, for: state.session, completion: completion)
+    }
+}
+
+/// Decides whether a failed request is sent again. It is asked on any thread.
+public protocol RequestRetrier: Sendable {
+    /// Calls `completion` with the decision. The request waits until then, unless it is cancelled. Later calls are ignored.
+    ///
+    /// - Parameters:
+    ///   - request: The request. Its `response` and `retryCount` are those of the failed attempt.
+    ///   - session: The session of the request.
+    ///   - error: The failure, an ``AFError``.
+    ///   - completion: Receives the decision.
+    func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    )
+}
+
+/// An adapter and a retrier. By default it changes nothing and retries nothing.
+public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
+
+extension RequestInterceptor {
+    /// Changes nothing.
+    public func adapt(
+        _ urlRequest: URLRequest,
+        for session: Session,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        completion(.success(urlRequest))
+    }
+
+    /// Retries nothing.
+    public func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        completion(.doNotRetry)
+    }
+}
+
+/// The decision of a retrier.
+public enum RetryResult: Sendable {
+    /// Retry at once.
+    case retry
+    /// Retry after a time in seconds, of at most a day.
+    case retryWithDelay(Double)
+    /// Ask the next retrier. Without one, fail with the unchanged error.
+    case doNotRetry
+    /// Fail with this error.
+    case doNotRetryWithError(any Error)
+}
+
+extension RetryResult {
+    /// Whether the request is sent again.
+    public var retryRequired: Bool {
+        switch self {
+        case .retry, .retryWithDelay: true
+        case .doNotRetry, .doNotRetryWithError: false
+        }
+    }
+
+    /// The delay in seconds; nil if the request is sent again at once, or not at all.
+    public var delay: Double? { if case .retryWithDelay(let delay) = self { delay } else { nil } }
+
+    /// The delay, of at most a day; nil if the request is sent again at once, or not at all.
+    var boundedDelay: Duration? { delay.flatMap { $0 > 0 ? .seconds(min($0, 86_400)) : nil } }
+
+    /// The error of the request; nil for its own.
+    public var error: (any Error)? { if case .doNotRetryWithError(let error) = self { error } else { nil } }
+}
+
+/// The closure of an adapter.
+public typealias AdaptHandler =
+    @Sendable (URLRequest, Session, _ completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) -> Void
+
+/// The closure of a retrier.
+public typealias RetryHandler =
+    @Sendable (Request, Session, any Error, _ completion: @escaping @Sendable (RetryResult) -> Void) -> Void
+
+/// An adapter made of a closure.
+public struct Adapter: RequestInterceptor {
+    private let adaptHandler: AdaptHandler
+
+    /// An adapter that calls a closure.
+    public init(_ adaptHandler: @escaping AdaptHandler) { self.adaptHandler = adaptHandler }
+
+    /// Calls the closure.
+    public func adapt(
+        _ urlRequest: URLRequest,
+        for session: Session,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        adaptHandler(urlRequest, session, completion)
+    }
+}
+
+/// A retrier made of a closure.
+public struct Retrier: RequestInterceptor {
+    private let retryHandler: RetryHandler
+
+    /// A retrier that calls a closure.
+    public init(_ retryHandler: @escaping RetryHandler) { self.retryHandler = retryHandler }
+
+    /// Calls the closure.
+    public func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        retryHandler(request, session, error, completion)
+    }
+}
+
+/// Several adapters and retriers as one. All adapters run in order. The first retrier that does not answer ``RetryResult/doNotRetry``
+/// decides.
+public struct Interceptor: RequestInterceptor {
+    /// The adapters in their order.
+    public let adapters: [any RequestAdapter]
+    /// The retriers in their order.
+    public let retriers: [any RequestRetrier]
+
+    /// An interceptor, with the adapters and retriers of others behind its own.
+    public init(
+        adapters: [any RequestAdapter] = [],
+        retriers: [any RequestRetrier] = [],
+        interceptors: [any RequestInterceptor] = []
+    ) {
+        self.adapters = adapters + interceptors
+        self.retriers = retriers + interceptors
+    }
+
+    /// An interceptor of an adapter and a retrier, and others behind them.
+    public init(adapter: any RequestAdapter, retrier: any RequestRetrier, interceptors: [any RequestInterceptor] = []) {
+        self.init(adapters: [adapter], retriers: [retrier], interceptors: interceptors)
+    }
+
+    /// An interceptor of closures.
+    public init(adaptHandler: @escaping AdaptHandler, retryHandler: @escaping RetryHandler) {
+        self.init(adapters: [Adapter(adaptHandler)], retriers: [Retrier(retryHandler)])
+    }
+
+    /// Runs all adapters. The first error ends it.
+    public func adapt(
+        _ urlRequest: URLRequest,
+        for session: Session,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        adapt(adapters[...], urlRequest, { $0.adapt($1, for: session, completion: $2) }, completion)
+    }
+
+    /// Runs all adapters with the identity of the request. The first error ends it.
+    public func adapt(
+        _ urlRequest: URLRequest,
+        using state: RequestAdapterState,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        adapt(adapters[...], urlRequest, { $0.adapt($1, using: state, completion: $2) }, completion)
+    }
+
+    private typealias Completion = @Sendable (Result<URLRequest, any Error>) -> Void
+
+    private func adapt(
+        _ adapters: ArraySlice<any RequestAdapter>,
+        _ request: URLRequest,
+        _ ask: @escaping @Sendable (any RequestAdapter, URLRequest, @escaping Completion) -> Void,
+        _ completion: @escaping Completion
+    ) {
+        guard let adapter = adapters.first else { return completion(.success(request)) }
+        ask(adapter, request) { result in
+            guard case .success(let request) = result else { return completion(result) }
+            adapt(adapters.dropFirst(), request, ask, completion)
+        }
+    }
+
+    /// Asks the retriers until one decides.
+    public func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        ask(retriers[...], request, session, error, completion)
+    }
+
+    private func ask(
+        _ retriers: ArraySlice<any RequestRetrier>,
+        _ request: Request,
+        _ session: Session,
+        _ error: any Error,
+        _ completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        guard let retrier = retriers.first else { return completion(.doNotRetry) }
+        retrier.retry(request, for: session, dueTo: error) { result in
+            guard case .doNotRetry = result else { return completion(result) }
+            ask(retriers.dropFirst(), request, session, error, completion)
+        }
+    }
+}
+
+/// Waits for the network if this machine has lost it, see `OfflineRetrier` of ReachabilityRetry.
+extension OfflineRetrier: RequestInterceptor {
+    /// Waits for the network.
+    public func retry(
+        _ request: Request,
+        for session: Session,
+        dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        guard let failure = request.values.withLock({ $0.failure }) else { return completion(.doNotRetry) }
+        Task {
+            let result = await retry(failure, dueTo: error)
+            if case .retry = result { completion(.retry) } else { completion(.doNotRetry) }
+        }
+    }
+}
+
+extension RequestAdapter where Self == Adapter {
+    /// An adapter made of a closure.
+    public static func adapter(using closure: @escaping AdaptHandler) -> Adapter { Adapter(closure) }
+}
+
+extension RequestRetrier where Self == Retrier {
+    /// A retrier made of a closure.
+    public static func retrier(using closure: @escaping RetryHandler) -> Retrier { Retrier(closure) }
+}
+
+extension RequestInterceptor where Self == Interceptor {
+    /// An interceptor of closures.
+    public static func interceptor(adapter: @escaping AdaptHandler, retrier: @escaping RetryHandler) -> Interceptor {
+        Interceptor(adaptHandler: adapter, retryHandler: retrier)
+    }
+
+    /// An interceptor of an adapter and a retrier, and others behind them.
+    public static func interceptor(
+        adapter: any RequestAdapter,
+        retrier: any RequestRetrier,
+        interceptors: [any RequestInterceptor] = []
+    ) -> Interceptor {
+        Interceptor(adapter: adapter, retrier: retrier, interceptors: interceptors)
+    }
+
+    /// Several interceptors as one.
+    public static func interceptor(
+        adapters: [any RequestAdapter] = [],
+        retriers: [any RequestRetrier] = [],
+        interceptors: [any RequestInterceptor] = []
+    ) -> Interceptor {
+        Interceptor(adapters: adapters, retriers: retriers, interceptors: interceptors)
+    }
+}

@@ -1,0 +1,473 @@
+public import Dispatch
+public import FoundationEssentials
+import LinuxSupport
+import ReachabilityRetry
+
+/// The isolation of requests. No code runs on it, because all members of a request are nonisolated and keep their state behind a lock. With it
+/// the compiler checks that requests can be shared between tasks, although their classes have subclasses.
+@globalActor public actor RequestActor {
+    /// The actor.
+    public static let shared = RequestActor()
+}
+
+/// The common part of all requests. A request is one exchange: all that wait for it receive the same result.
+///
+/// Handlers of a request are called one after the other in the order in which they were added, on their queue.
+@RequestActor
+public class Request {
+    /// The identity of the request.
+    public nonisolated let id = RequestIdentity.next()
+    /// The interceptor of this request, which is asked before that of the session.
+    public nonisolated let interceptor: (any RequestInterceptor)?
+
+    nonisolated let session: Session
+    nonisolated let exchange: Exchange<Answer>
+    /// Holds the request back while it is suspended.
+    nonisolated let gate = Gate()
+    nonisolated let validator = Locked(Validator())
+    nonisolated let values: Locked<RequestValues>
+    /// The request as it was created, or the reason why there is none.
+    nonisolated let created: Result<URLRequest, AFError>
+
+    nonisolated init(
+        _ convertible: any URLRequestConvertible,
+        in session: Session,
+        _ interceptor: (any RequestInterceptor)?,
+        endsWithWork: Bool = false
+    ) {
+        self.session = session
+        self.interceptor = interceptor
+        do {
+            let request = try convertible.asURLRequest().adding(session.headers)
+            try request.validate()
+            created = .success(request)
+        } catch {
+            created = .failure(error.asAFError(or: .createURLRequestFailed(error: error)))
+        }
+        var values = RequestValues()
+        var failure = AFError.explicitlyCancelled
+        switch created {
+        case .success(let request): values.requests = [request]
+        case .failure(let error): failure = error
+        }
+        self.values = Locked(values)
+        exchange = Exchange(cancelled: Answer(error: failure), endsWithWork: endsWithWork)
+    }
+
+    /// Sends the request and receives the answer.
+    nonisolated func run(_ request: URLRequest) async -> Answer { await session.send(request, of: self) }
+
+    /// Called once the request has ended, or was cancelled. It may be called again.
+    nonisolated func didEnd() {
+        values.withLock { values in
+            values.upload.finish()
+            values.download.finish()
+        }
+        gate.open()
+        session.active.withLock { _ = $0.remove(self) }
+    }
+
+    /// Cancels the request: a wait, an attempt or the answer. A request that has ended does not change.
+    @discardableResult
+    public nonisolated func cancel() -> Self {
+        values.withLock { $0.isCancelled = true }
+        exchange.cancel()
+        gate.open()
+        if exchange.result != nil { didEnd() }
+        return self
+    }
+}
+
+/// The mutable values of a request.
+struct RequestValues: Sendable {
+    var isSuspended = false
+    var isCancelled = false
+    var requests: [URLRequest] = []
+    var performed: [URLRequest] = []
+    var response: HTTPURLResponse?
+    var error: AFError?
+    var retryCount = 0
+    var upload = ProgressFeed()
+    var download = ProgressFeed()
+    var credential: URLCredential?
+    /// The value of Authorization that answers a challenge.
+    var authorization: String?
+    /// The number of retries that answered a challenge.
+    var challenges = 0
+    var redirectHandler: (any RedirectHandler)?
+    /// The failed attempt about which retriers are asked.
+    var failure: FailedRequest?
+    var createdHandler: (queue: DispatchQueue, call: @Sendable (URLRequest) -> Void)?
+    var responseHandler: (@Sendable (HTTPURLResponse) async -> Void)?
+    /// The handler that was added last.
+    var lastHandler: Task<Void, Never>?
+}
+
+/// The direction of a body.
+enum Direction: Sendable { case upload, download }
+
+extension RequestValues {
+    subscript(direction: Direction) -> ProgressFeed {
+        get { direction == .upload ? upload : download }
+        _modify { if direction == .upload { yield &upload } else { yield &download } }
+    }
+}
+
+/// Identities of requests. They are unique, and need no system call for each.
+enum RequestIdentity {
+    private static let process = UUID()
+    private static let count = Locked<UInt64>(0)
+
+    static func next() -> UUID {
+        let number = count.withLock { count in
+            count += 1
+            return count
+        }
+        var bytes = process.uuid
+        let low = number.bigEndian
+        (bytes.10, bytes.11) = (UInt8(truncatingIfNeeded: low >> 16), UInt8(truncatingIfNeeded: low >> 24))
+        (bytes.12, bytes.13) = (UInt8(truncatingIfNeeded: low >> 32), UInt8(truncatingIfNeeded: low >> 40))
+        (bytes.14, bytes.15) = (UInt8(truncatingIfNeeded: low >> 48), UInt8(truncatingIfNeeded: low >> 56))
+        return UUID(uuid: bytes)
+    }
+}
+
+nonisolated extension Request {
+    /// The state of a request.
+    public enum State: String, Hashable, Sendable {
+        /// It was not sent.
+        case initialized
+        /// It is in progress.
+        case resumed
+        /// It is held back until `resume()`.
+        case suspended
+        /// It was cancelled.
+        case cancelled
+        /// It has an answer or an error.
+        case finished
+    }
+
+    /// Called with the progress of a body.
+    public typealias ProgressHandler = @Sendable (_ progress: Progress) -> Void
+    /// The result of a validation.
+    public typealias ValidationResult = Result<Void, any Error>
+
+    /// The state.
+    public var state: State {
+        if let answer = exchange.result {
+            return answer.error?.isExplicitlyCancelledError == true ? .cancelled : .finished
+        }
+        let (isCancelled, isSuspended) = values.withLock { ($0.isCancelled, $0.isSuspended) }
+        if isCancelled { return .cancelled }
+        return isSuspended ? .suspended : exchange.hasBegun ? .resumed : .initialized
+    }
+
+    /// Whether the state is ``State/initialized``.
+    public var isInitialized: Bool { state == .initialized }
+    /// Whether the state is ``State/resumed``.
+    public var isResumed: Bool { state == .resumed }
+    /// Whether the state is ``State/suspended``.
+    public var isSuspended: Bool { state == .suspended }
+    /// Whether the state is ``State/cancelled``.
+    public var isCancelled: Bool { state == .cancelled }
+    /// Whether the state is ``State/finished``.
+    public var isFinished: Bool { state == .finished }
+
+    /// The default queue of handlers.
+    public var underlyingQueue: DispatchQueue { Session.handlerQueue }
+
+    /// The request as it was created, and each version that adapters made of it.
+    public var requests: [URLRequest] { values.withLock { $0.requests } }
+    /// The request as it was created; nil if that failed.
+    public var firstRequest: URLRequest? { values.withLock { $0.requests.first } }
+    /// The request as adapters made it last; nil if it could not be created.
+    public var lastRequest: URLRequest? { values.withLock { $0.requests.last } }
+    /// The request as adapters made it last; nil if it could not be created.
+    public var request: URLRequest? { lastRequest }
+    /// The request of each attempt.
+    public var performedRequests: [URLRequest] { values.withLock { $0.performed } }
+
+    /// The head of the latest answer; nil if there is none.
+    public var response: HTTPURLResponse? { values.withLock { $0.response } }
+    /// The error; nil before the end, and if there is none.
+    public var error: AFError? { values.withLock { $0.error } ?? exchange.result?.error }
+    /// The number of retries so far.
+    public var retryCount: Int { exchange.result?.metrics.map { retries(in: $0) } ?? values.withLock { $0.retryCount } }
+
+    /// The durations, hops and attempts; nil before the end.
+    public var metrics: RequestMetrics? { exchange.result?.metrics }
+    /// The metrics, one element at most: they include all attempts.
+    public var allMetrics: [RequestMetrics] { metrics.map { [$0] } ?? [] }
+    /// The metrics; nil before the end.
+    public var firstMetrics: RequestMetrics? { metrics }
+    /// The metrics; nil before the end.
+    public var lastMetrics: RequestMetrics? { metrics }
+
+    /// The progress of the body that is sent. It counts bytes that were written to the connection.
+    public var uploadProgress: Progress { values.withLock { $0.upload.progress } }
+    /// The progress of the body that is received.
+    public var downloadProgress: Progress { values.withLock { $0.download.progress } }
+
+    /// The credential for servers that require authentication; nil if there is none.
+    public var credential: URLCredential? { values.withLock { $0.credential } }
+    /// The handler of redirects; nil for that of the session.
+    public var redirectHandler: (any RedirectHandler)? { values.withLock { $0.redirectHandler } }
+
+    private func retries(in metrics: RequestMetrics) -> Int {
+        metrics.retryCount - values.withLock { $0.challenges }
+    }
+}
+
+nonisolated extension Request {
+    /// Sends the request, or continues it after `suspend()`.
+    @discardableResult
+    public func resume() -> Self {
+        values.withLock { $0.isSuspended = false }
+        gate.open()
+        begin()
+        return self
+    }
+
+    /// Holds the request back until `resume()`: the next attempt, the rest of a body. A server that sends meanwhile waits.
+    ///
+    /// The limits of time continue to apply, for example that of the next bytes of a body.
+    @discardableResult
+    public func suspend() -> Self {
+        guard exchange.result == nil else { return self }
+        values.withLock { values in
+            guard !values.isCancelled else { return }
+            values.isSuspended = true
+            gate.shut()
+        }
+        return self
+    }
+
+    /// Authenticates at servers that require it (401), with Basic (RFC 7617).
+    @discardableResult
+    public func authenticate(
+        username: String,
+        password: String,
+        persistence: URLCredential.Persistence = .forSession
+    ) -> Self {
+        authenticate(with: URLCredential(user: username, password: password, persistence: persistence))
+    }
+
+    /// Authenticates at servers that require it (401), with Basic (RFC 7617).
+    @discardableResult
+    public func authenticate(with credential: URLCredential) -> Self {
+        values.withLock { $0.credential = credential }
+        return self
+    }
+
+    /// Sets the handler of redirects, in place of that of the session.
+    @discardableResult
+    public func redirect(using handler: any RedirectHandler) -> Self {
+        values.withLock { $0.redirectHandler = handler }
+        return self
+    }
+
+    /// Calls the closure with the progress of the body that is received.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue of the calls.
+    ///   - closure: Receives the newest progress. It replaces an earlier closure.
+    @discardableResult
+    public func downloadProgress(
+        queue: DispatchQueue = Session.handlerQueue,
+        closure: @escaping ProgressHandler
+    ) -> Self {
+        call(.download, on: values.withLock { $0.download.set(closure, on: queue) })
+        return self
+    }
+
+    /// Calls the closure with the progress of the body that is sent.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue of the calls.
+    ///   - closure: Receives the newest progress. It replaces an earlier closure.
+    @discardableResult
+    public func uploadProgress(
+        queue: DispatchQueue = Session.handlerQueue,
+        closure: @escaping ProgressHandler
+    ) -> Self {
+        call(.upload, on: values.withLock { $0.upload.set(closure, on: queue) })
+        return self
+    }
+
+    /// The progress of the body that is received, until the request ends. A slow reader receives the newest progress. It does not send the
+    /// request.
+    public func downloadProgress(
+        bufferingPolicy: StreamOf<Progress>.Continuation.BufferingPolicy = .bufferingNewest(1)
+    ) -> StreamOf<Progress> {
+        watch(.download, bufferingPolicy)
+    }
+
+    /// The progress of the body that is sent, until the request ends. A slow reader receives the newest progress. It does not send the
+    /// request.
+    public func uploadProgress(
+        bufferingPolicy: StreamOf<Progress>.Continuation.BufferingPolicy = .bufferingNewest(1)
+    ) -> StreamOf<Progress> {
+        watch(.upload, bufferingPolicy)
+    }
+
+    /// Calls the closure with each request that is created: the first one, and those of adapters. If one was created before, the closure is
+    /// called with the last.
+    @discardableResult
+    public func onURLRequestCreation(
+        on queue: DispatchQueue = Session.handlerQueue,
+        perform handler: @escaping @Sendable (URLRequest) -> Void
+    ) -> Self {
+        let request = values.withLock { values in
+            values.createdHandler = (queue, handler)
+            return values.requests.last
+        }
+        if let request { queue.async { handler(request) } }
+        return self
+    }
+
+    /// Calls the closure with the command line of curl(1) that sends the same request. Secrets are masked.
+    @discardableResult
+    public func cURLDescription(
+        on queue: DispatchQueue = Session.handlerQueue,
+        calling handler: @escaping @Sendable (String) -> Void
+    ) -> Self {
+        queue.async { handler(self.cURLDescription()) }
+        return self
+    }
+
+    func setResponseHandler(_ handler: @escaping @Sendable (HTTPURLResponse) async -> Void) {
+        let response = values.withLock { values in
+            values.responseHandler = handler
+            return values.response
+        }
+        if let response { Task { await handler(response) } }
+    }
+
+    private func watch(
+        _ feed: Direction,
+        _ policy: StreamOf<Progress>.Continuation.BufferingPolicy
+    ) -> StreamOf<Progress> {
+        let (stream, watcher) = AsyncStream.makeStream(of: Progress.self, bufferingPolicy: policy)
+        values.withLock { $0[feed].watch(watcher) }
+        return stream
+    }
+
+    /// Changes the progress of a direction.
+    func change(_ feed: Direction, _ change: (inout Progress) -> Void) {
+        call(feed, on: values.withLock { $0[feed].change(change) })
+    }
+
+    private func call(_ feed: Direction, on queue: DispatchQueue?) {
+        queue?.async { [self] in
+            if let (handler, progress) = values.withLock({ $0[feed].takeCall() }) { handler(progress) }
+        }
+    }
+}
+
+nonisolated extension Request {
+    /// Sends the request after its creation, if the session says so. In a cancelled task there is no result to wait for.
+    func start() -> Self {
+        if session.startRequestsImmediately, !Task.isCancelled { begin() }
+        return self
+    }
+
+    /// Sends the request, unless it was sent or has ended.
+    func begin() {
+        guard !exchange.hasBegun else { return }
+        session.active.withLock { _ = $0.insert(self) }
+        exchange.start({ [self] in await work() }, after: { [self] in didEnd() })
+        if exchange.result != nil { didEnd() }
+    }
+
+    private func work() async -> Answer {
+        switch created {
+        case .failure(let error): return Answer(error: error)
+        case .success(let request):
+            await gate.pass()
+            return Task.isCancelled ? Answer(error: .explicitlyCancelled) : await run(request)
+        }
+    }
+
+    /// Waits for the answer, judged by all validations that there are at its end.
+    ///
+    /// - Parameter starts: Whether the request is sent, unless it was.
+    func answer(starts: Bool = true) async -> Answer {
+        if starts, !Task.isCancelled { begin() }
+        var answer = await exchange.value()
+        if answer.error == nil, let head = answer.response {
+            let refusal = validator.withLock { $0 }.refusal(lastRequest, head, answer.data, after: answer.checkCount)
+            if let refusal {
+                answer.error = refusal
+                values.withLock { $0.error = refusal }
+            }
+        }
+        return answer
+    }
+
+    /// Calls a closure with the answer, after the closures that were added before.
+    func enqueue(_ work: @escaping @Sendable (Answer) async -> Void) {
+        if session.startRequestsImmediately { begin() }
+        values.withLock { values in
+            let before = values.lastHandler
+            values.lastHandler = Task { [self] in
+                await before?.value
+                await work(await answer(starts: false))
+            }
+        }
+    }
+}
+
+/// What happens to a request while it is sent. Monitors and notifications of requests belong here.
+nonisolated extension Request {
+    /// An attempt begins with this request.
+    func willSend(_ request: URLRequest, isAdapted: Bool) {
+        let handler = values.withLock { values in
+            values.performed.append(request)
+            values.response = nil
+            if isAdapted { values.requests.append(request) }
+            return isAdapted ? values.createdHandler : nil
+        }
+        handler?.queue.async { handler?.call(request) }
+    }
+
+    /// An answer has begun.
+    func didReceive(_ response: HTTPURLResponse) async {
+        let handler = values.withLock { values in
+            values.response = response
+            return values.responseHandler
+        }
+        await handler?(response)
+    }
+
+    /// Retriers are asked about a failed attempt.
+    func didFail(_ failure: FailedRequest) {
+        values.withLock { values in
+            values.failure = failure
+            values.retryCount = max(0, failure.retryCount - values.challenges)
+            // The body of an answer that the policy retries was not read.
+            if values.response == nil, let status = failure.status {
+                values.response = HTTPURLResponse(text: failure.request.url, statusCode: status)
+            }
+        }
+    }
+}
+
+nonisolated extension Request: Hashable {
+    /// Whether both are the same request.
+    public static func == (one: Request, other: Request) -> Bool { one === other }
+
+    /// Hashes the identity.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension DispatchQueue {
+    /// Calls a closure, and waits for its end.
+    func call(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            async {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+}

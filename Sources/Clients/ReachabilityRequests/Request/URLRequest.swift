@@ -1,0 +1,246 @@
+public import FoundationEssentials
+import LinuxSupport
+import ReachabilityRetry
+
+/// A request before it is sent: URL, method, header fields and body. A value with the members of Foundation's structure of this name.
+public struct URLRequest: Hashable, Sendable {
+    /// When an answer of a cache is used. No answer is cached here, so each policy loads from the server.
+    public enum CachePolicy: UInt, Hashable, Sendable {
+        /// As HTTP permits.
+        case useProtocolCachePolicy = 0
+        /// From the server.
+        case reloadIgnoringLocalCacheData = 1
+        /// A cached answer of any age, else from the server.
+        case returnCacheDataElseLoad = 2
+        /// Only a cached answer.
+        case returnCacheDataDontLoad = 3
+        /// From the server, also past caches on the way.
+        case reloadIgnoringLocalAndRemoteCacheData = 4
+        /// A cached answer if the server confirms it.
+        case reloadRevalidatingCacheData = 5
+
+        /// Another name of ``reloadIgnoringLocalCacheData``.
+        public static let reloadIgnoringCacheData = CachePolicy.reloadIgnoringLocalCacheData
+    }
+
+    /// The URL as it is sent.
+    package var text: String
+    /// The method as it is sent.
+    package var sentMethod: HTTPMethod
+    /// The header fields.
+    public var headers: HTTPHeaders
+    /// The body in memory.
+    public var httpBody: Data?
+    /// The body that is read while it is sent.
+    public var httpBodyStream: InputStream?
+    /// When a cached answer is used.
+    public var cachePolicy = CachePolicy.useProtocolCachePolicy
+    /// Whether the cookies of the session are sent, and those of the answer kept.
+    public var httpShouldHandleCookies = true
+    /// The maximum time of an attempt until the answer begins, in seconds; nil for the limits of the session.
+    var timeout: Double?
+
+    package init(
+        text: String,
+        method: HTTPMethod = .get,
+        headers: HTTPHeaders = HTTPHeaders(),
+        body: Data? = nil
+    ) {
+        self.text = text
+        self.sentMethod = method
+        self.headers = headers
+        self.httpBody = body
+    }
+
+    /// A GET request.
+    public init(url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: Double = 60) {
+        self.init(text: url.absoluteString)
+        self.cachePolicy = cachePolicy
+        if timeoutInterval != 60 { timeout = timeoutInterval }
+    }
+
+    /// A request.
+    ///
+    /// - Throws: The error of the URL, ``AFError/invalidURL(url:)`` if it is a text.
+    public init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders? = nil) throws {
+        self.init(text: try url.text(), method: method, headers: headers ?? HTTPHeaders())
+    }
+}
+
+extension URLRequest {
+    /// The URL; nil if there is none.
+    public var url: URL? {
+        get { URL(string: text) }
+        set { text = newValue?.absoluteString ?? "" }
+    }
+
+    /// The method. Nil stands for GET.
+    public var method: HTTPMethod? {
+        get { sentMethod }
+        set { sentMethod = newValue ?? .get }
+    }
+
+    /// The name of the method. Nil stands for GET.
+    public var httpMethod: String? {
+        get { sentMethod.rawValue }
+        set { sentMethod = HTTPMethod(rawValue: newValue ?? "GET") }
+    }
+
+    /// The maximum time of an attempt until the answer begins, in seconds. While it is 60, the limits of the session apply.
+    public var timeoutInterval: Double {
+        get { timeout ?? 60 }
+        set { timeout = newValue }
+    }
+
+    /// The header fields. Nil removes all.
+    public var allHTTPHeaderFields: [String: String]? {
+        get { headers.dictionary }
+        set { headers = HTTPHeaders(newValue ?? [:]).sorted() }
+    }
+
+    /// The value of a header field; nil if it is missing.
+    public func value(forHTTPHeaderField field: String) -> String? { headers[field] }
+
+    /// Sets a header field. Nil removes it.
+    public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) { headers[field] = value }
+
+    /// Adds a value to a header field, behind a comma.
+    public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
+        headers[field] = headers[field].map { "\($0),\(value)" } ?? value
+    }
+
+    /// Checks what Alamofire checks of a request before it is sent.
+    ///
+    /// - Throws: ``AFError/urlRequestValidationFailed(reason:)`` if a GET request has a body.
+    public func validate() throws {
+        if sentMethod == .get, let httpBody {
+            throw AFError.urlRequestValidationFailed(reason: .bodyDataInGETRequest(httpBody))
+        }
+    }
+}
+
+extension URLRequest {
+    /// The request as the engine knows it, without the body.
+    var plain: PlainRequest {
+        let fields = headers.map { PlainRequest.Field(name: $0.name, value: $0.value) }
+        return PlainRequest(method: sentMethod, url: text, fields: fields)
+    }
+
+    /// The request with the URL, the method and the fields of a hop. A redirect that changes the method leaves the body out.
+    func replacing(by plain: PlainRequest) -> URLRequest {
+        if plain.url == text, plain.method == sentMethod, plain.fields.count == headers.count { return self }
+        var request = replacingHead(by: plain)
+        if plain.method != sentMethod { (request.httpBody, request.httpBodyStream) = (nil, nil) }
+        return request
+    }
+
+    /// The request with the URL, the method and the fields of another.
+    func replacingHead(by plain: PlainRequest) -> URLRequest {
+        var request = self
+        request.text = plain.url
+        request.sentMethod = plain.method
+        request.headers = HTTPHeaders(plain.fields.map { HTTPHeader(name: $0.name, value: $0.value) })
+        return request
+    }
+
+    /// The request with those of these fields that it does not have.
+    func adding(_ headers: HTTPHeaders) -> URLRequest {
+        var request = self
+        for header in headers where self.headers[header.name] == nil { request.headers.add(header) }
+        return request
+    }
+}
+
+/// A type that has a URL.
+public protocol URLConvertible: Sendable {
+    /// The URL.
+    ///
+    /// - Throws: ``AFError/invalidURL(url:)`` if there is none.
+    func asURL() throws -> URL
+}
+
+extension String: URLConvertible {
+    /// The URL of the text.
+    public func asURL() throws -> URL {
+        guard let url = URL(string: self) else { throw AFError.invalidURL(url: self) }
+        return url
+    }
+}
+
+extension URL: URLConvertible {
+    /// The URL itself.
+    public func asURL() throws -> URL { self }
+}
+
+extension URLComponents: URLConvertible {
+    /// The URL of the components.
+    public func asURL() throws -> URL {
+        guard let url else { throw AFError.invalidURL(url: self) }
+        return url
+    }
+}
+
+extension URLConvertible {
+    /// The URL as text. A text without characters that a URL must not have is not parsed here, because the client parses it again.
+    fileprivate func text() throws -> String {
+        if let text = self as? String, text.utf8.allSatisfy(\.isPlainInURL), text.hasPrefix("http") { return text }
+        return try asURL().absoluteString
+    }
+}
+
+extension UInt8 {
+    /// Whether it may stand anywhere in a URL without being encoded, except for `%`, `[` and `]`.
+    fileprivate var isPlainInURL: Bool {
+        isOfToken ? !"%^`|".utf8.contains(self) : "/:?=&@,;()".utf8.contains(self)
+    }
+}
+
+/// A type that has a request, for example a router.
+public protocol URLRequestConvertible: Sendable {
+    /// The request.
+    func asURLRequest() throws -> URLRequest
+}
+
+extension URLRequestConvertible {
+    /// The request; nil if there is none.
+    public var urlRequest: URLRequest? { try? asURLRequest() }
+}
+
+extension URLRequest: URLRequestConvertible {
+    /// The request itself.
+    public func asURLRequest() throws -> URLRequest { self }
+}
+
+/// A body that is read while it is sent: bytes, a file or a form. It stands for Foundation's class of this name, but can be read any number
+/// of times, so that a request with it can be sent again.
+public final class InputStream: Sendable {
+    let pieces: [BodyPiece]
+
+    init(pieces: [BodyPiece]) { self.pieces = pieces }
+
+    /// A stream of bytes.
+    public convenience init(data: Data) { self.init(pieces: [.bytes([UInt8](data))]) }
+
+    /// A stream of a file; nil if it cannot be read.
+    public convenience init?(fileAtPath path: String) {
+        guard let length = try? FilePart.length(of: path) else { return nil }
+        self.init(pieces: [.file(path, length: length)])
+    }
+
+    /// A stream of a file; nil if it cannot be read.
+    public convenience init?(url: URL) {
+        guard url.isFileURL else { return nil }
+        self.init(fileAtPath: url.path)
+    }
+
+    /// The number of bytes.
+    var length: Int64 { pieces.reduce(0) { $0 + $1.length } }
+}
+
+extension InputStream: Hashable {
+    /// Whether both are the same object.
+    public static func == (one: InputStream, other: InputStream) -> Bool { one === other }
+
+    /// Hashes the identity.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

@@ -1,0 +1,128 @@
+public import FoundationEssentials
+public import ReachabilityRetry
+
+/// A response whose error is an ``AFError``.
+public typealias AFDataResponse<Success: Sendable> = DataResponse<Success, AFError>
+/// The response of a download whose error is an ``AFError``.
+public typealias AFDownloadResponse<Success: Sendable> = DataResponse<Success, AFError>
+/// A value, or an ``AFError``.
+public typealias AFResult<Success> = Result<Success, AFError>
+/// The response of a download. It is the same type as that of other requests.
+public typealias DownloadResponse<Success: Sendable, Failure: Error> = DataResponse<Success, Failure>
+
+/// The result of a request, with the answer and the metrics. The body is in memory (``data``), or in a file (``fileURL``).
+public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
+    /// The request as it was sent last, with the changes of adapters; nil if it could not be created.
+    public let request: URLRequest?
+    /// The head of the last answer; nil if there was none.
+    public let response: HTTPURLResponse?
+    /// The body, of a rejected answer at most ``ResponseLimits/refusedBody`` bytes; nil if there was no answer, and for a download.
+    public private(set) var data: Data?
+    /// The file of a download; nil if there is none.
+    public private(set) var fileURL: URL?
+    /// The data with which a download can be continued; nil if it cannot.
+    public private(set) var resumeData: Data?
+    /// The durations, the hops and the attempts.
+    public let metrics: RequestMetrics?
+    /// The duration of the serializer, in seconds.
+    public let serializationDuration: Double
+    /// The value or the error.
+    public let result: Result<Success, Failure>
+
+    /// The response of a request whose body is in memory.
+    public init(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        data: Data?,
+        metrics: RequestMetrics?,
+        serializationDuration: Double,
+        result: Result<Success, Failure>
+    ) {
+        (self.request, self.response, self.data, self.metrics) = (request, response, data, metrics)
+        (self.serializationDuration, self.result) = (serializationDuration, result)
+    }
+
+    /// The response of a download.
+    public init(
+        request: URLRequest?,
+        response: HTTPURLResponse?,
+        fileURL: URL?,
+        resumeData: Data?,
+        metrics: RequestMetrics?,
+        serializationDuration: Double,
+        result: Result<Success, Failure>
+    ) {
+        (self.request, self.response, self.metrics) = (request, response, metrics)
+        (self.fileURL, self.resumeData) = (fileURL, resumeData)
+        (self.serializationDuration, self.result) = (serializationDuration, result)
+    }
+
+    private init<Value, NewError>(_ other: DataResponse<Value, NewError>, _ result: Result<Success, Failure>) {
+        (request, response, data, fileURL) = (other.request, other.response, other.data, other.fileURL)
+        (resumeData, metrics, serializationDuration) = (other.resumeData, other.metrics, other.serializationDuration)
+        self.result = result
+    }
+
+    /// The value; nil if there is none.
+    public var value: Success? { try? result.get() }
+
+    /// The error; nil if there is a value.
+    public var error: Failure? { if case .failure(let error) = result { error } else { nil } }
+
+    /// The response with another value.
+    public func map<New: Sendable>(_ transform: (Success) -> New) -> DataResponse<New, Failure> {
+        DataResponse<New, Failure>(self, result.map(transform))
+    }
+
+    /// The response with another value, or with the error of the closure.
+    public func tryMap<New: Sendable>(_ transform: (Success) throws -> New) -> DataResponse<New, any Error> {
+        DataResponse<New, any Error>(self, Result { try transform(try result.get()) })
+    }
+
+    /// The response with another error.
+    public func mapError<New: Error>(_ transform: (Failure) -> New) -> DataResponse<Success, New> {
+        DataResponse<Success, New>(self, result.mapError(transform))
+    }
+
+    /// The response with another error, or with the error of the closure.
+    public func tryMapError<New: Error>(_ transform: (Failure) throws -> New) -> DataResponse<Success, any Error> {
+        let result = Result<Success, any Error> {
+            switch self.result {
+            case .success(let value): return value
+            case .failure(let error): throw try transform(error)
+            }
+        }
+        return DataResponse<Success, any Error>(self, result)
+    }
+}
+
+/// The durations, hops and attempts of a request. The times of name resolution, connection and TLS are not included, because
+/// async-http-client does not report them.
+public struct RequestMetrics: Sendable {
+    /// One answer of a server.
+    public struct Hop: Hashable, Sendable {
+        /// The URL of the request, as text.
+        public let url: String
+        /// The status of the answer.
+        public let statusCode: Int
+        /// The number of attempts.
+        public let attempts: Int
+    }
+
+    /// The time from the beginning of the request until its result.
+    public var duration: Duration = .zero
+    /// The time from the beginning of the request until the head of the answer; nil without an answer.
+    public var timeToHead: Duration?
+    /// The number of bytes of the body, without its content coding.
+    public var receivedBytes: Int64 = 0
+    /// Each redirect, and the last answer.
+    public var hops: [Hop] = []
+    /// Every attempt, of all hops.
+    public var attempts: [RetryAttempt] = []
+
+    /// The number of retries. The request after a redirect is not a retry.
+    public var retryCount: Int { attempts.count { $0.reason != nil } }
+
+    /// Metrics without values.
+    public init() {}
+}

@@ -1,0 +1,76 @@
+import FoundationEssentials
+import LinuxSupport
+import ReachabilityRetry
+
+/// What a handler of redirects is told about the exchange. It stands for Foundation's class of this name.
+public struct URLSessionTask: Sendable {
+    /// The request as it was created.
+    public let originalRequest: URLRequest?
+    /// The request as it was sent last.
+    public let currentRequest: URLRequest?
+    /// The head of the latest answer.
+    public let response: HTTPURLResponse?
+}
+
+/// Decides about a redirect that would be followed.
+public protocol RedirectHandler: Sendable {
+    /// Calls `completion` with the request to send next, or with nil if the redirect is the answer.
+    func task(
+        _ task: URLSessionTask,
+        willBeRedirectedTo request: URLRequest,
+        for response: HTTPURLResponse,
+        completion: @escaping (URLRequest?) -> Void
+    )
+}
+
+/// Follows redirects, or does not, or changes the next request.
+public struct Redirector: RedirectHandler {
+    /// What is done with redirects.
+    public enum Behavior: Sendable {
+        /// They are followed.
+        case follow
+        /// They are the answer.
+        case doNotFollow
+        /// The closure returns the next request, or nil if the redirect is the answer.
+        case modify(@Sendable (URLSessionTask, URLRequest, HTTPURLResponse) -> URLRequest?)
+    }
+
+    /// Follows redirects.
+    public static let follow = Redirector(behavior: .follow)
+    /// Does not follow redirects.
+    public static let doNotFollow = Redirector(behavior: .doNotFollow)
+
+    /// What is done with redirects.
+    public let behavior: Behavior
+
+    /// A handler of redirects.
+    public init(behavior: Behavior) { self.behavior = behavior }
+
+    /// Decides as ``behavior`` says.
+    public func task(
+        _ task: URLSessionTask,
+        willBeRedirectedTo request: URLRequest,
+        for response: HTTPURLResponse,
+        completion: @escaping (URLRequest?) -> Void
+    ) {
+        switch behavior {
+        case .follow: completion(request)
+        case .doNotFollow: completion(nil)
+        case .modify(let change): completion(change(task, request, response))
+        }
+    }
+}
+
+extension RedirectHandler where Self == Redirector {
+    /// Follows redirects.
+    public static var follow: Redirector { Redirector(behavior: .follow) }
+    /// Does not follow redirects.
+    public static var doNotFollow: Redirector { Redirector(behavior: .doNotFollow) }
+
+    /// Changes the next request.
+    public static func modify(
+        using closure: @escaping @Sendable (URLSessionTask, URLRequest, HTTPURLResponse) -> URLRequest?
+    ) -> Redirector {
+        Redirector(behavior: .modify(closure))
+    }
+}

@@ -1,0 +1,120 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import LinuxSupport
+import NIOCore
+
+/// A part of a body: bytes in memory, or a file that is opened when it is its turn.
+enum BodyPiece: Hashable, Sendable {
+    case bytes([UInt8])
+    case file(String, length: Int64)
+
+    var length: Int64 {
+        switch self {
+        case .bytes(let bytes): Int64(bytes.count)
+        case .file(_, let length): length
+        }
+    }
+}
+
+/// A body in pieces of at most 64 KiB.
+struct BodyPieces: AsyncSequence, Sendable {
+    private let pieces: [BodyPiece]
+    private let owner: Request
+
+    init(_ pieces: [BodyPiece], _ owner: Request) { (self.pieces, self.owner) = (pieces, owner) }
+
+    func makeAsyncIterator() -> Iterator { Iterator(rest: pieces[...], owner) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate var rest: ArraySlice<BodyPiece>
+        private var file: FilePart?
+        private let owner: Request
+
+        fileprivate init(rest: ArraySlice<BodyPiece>, _ owner: Request) {
+            (self.rest, self.owner) = (rest, owner)
+        }
+
+        mutating func next() async throws -> ByteBuffer? {
+            await owner.gate.pass()
+            guard let bytes = try nextBytes() else { return nil }
+            owner.change(.upload) { $0.completedUnitCount += Int64(bytes.count) }
+            return ByteBuffer(bytes: bytes)
+        }
+
+        private mutating func nextBytes() throws -> [UInt8]? {
+            while true {
+                if let bytes = try file?.next() { return bytes }
+                file = nil
+                switch rest.popFirst() {
+                case nil: return nil
+                case .bytes(let bytes): return bytes
+                case .file(let path, let length): file = try FilePart(path, length: length)
+                }
+            }
+        }
+    }
+}
+
+/// A file that is read while it is sent. It must be as long as announced: a server that was promised more bytes would wait for the rest, or
+/// read them from the next request.
+struct FilePart: Sendable {
+    static let pieceSize: Int64 = 64 << 10
+
+    private let path: String
+    private let length: Int64
+    private let file: ReadableFile
+    private var offset: Int64 = 0
+
+    init(_ path: String, length: Int64) throws(AFError) {
+        self.path = path
+        self.length = length
+        do {
+            file = try ReadableFile(path)
+        } catch {
+            throw .createUploadableFailed(error: FileFailure(path: path, reason: error.description))
+        }
+        try check()
+    }
+
+    /// The next bytes; nil at the end.
+    mutating func next() throws(AFError) -> [UInt8]? {
+        guard offset < length else {
+            try check()
+            return nil
+        }
+        let bytes: [UInt8]
+        do {
+            bytes = try file.read(Int(min(Self.pieceSize, length - offset)), at: offset)
+        } catch {
+            throw .createUploadableFailed(error: FileFailure(path: path, reason: error.description))
+        }
+        guard !bytes.isEmpty else { throw sizeChanged(offset) }
+        offset += Int64(bytes.count)
+        return bytes
+    }
+
+    private func check() throws(AFError) {
+        let now = file.size
+        if now != length { throw sizeChanged(now) }
+    }
+
+    private func sizeChanged(_ now: Int64) -> AFError {
+        let change = FileSizeChanged(path: path, before: length, now: now)
+        return .multipartEncodingFailed(reason: .inputStreamReadFailed(error: change))
+    }
+
+    static func length(of path: String) throws(AFError) -> Int64 {
+        do {
+            return try ReadableFile(path).size
+        } catch {
+            throw .createUploadableFailed(error: FileFailure(path: path, reason: error.description))
+        }
+    }
+}
+
+/// A file that could not be read.
+struct FileFailure: Error, CustomStringConvertible {
+    let path: String
+    let reason: String
+    var description: String { "\(path.printable): \(reason)" }
+}

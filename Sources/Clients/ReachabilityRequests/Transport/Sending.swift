@@ -1,0 +1,160 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import LinuxSupport
+import NIOCore
+import NIOHTTP1
+import ReachabilityHTTP
+import ReachabilityRetry
+
+extension Session {
+    /// Sends a request, and keeps its answer in memory or in a file, or leaves its body to be read.
+    ///
+    /// - Parameters:
+    ///   - request: The request without changes of adapters.
+    ///   - owner: The request object, whose validations, interceptor and handlers apply.
+    ///   - body: The body, in place of that of the request.
+    ///   - download: The file.
+    ///   - leavesBody: Whether the body of an accepted answer is left to be read.
+    func send(
+        _ request: URLRequest,
+        of owner: Request,
+        with body: UploadRequest.Uploadable? = nil,
+        into download: PartialDownload? = nil,
+        leavesBody: Bool = false
+    ) async -> Answer {
+        let reader = AnswerReader(
+            owner: owner,
+            request: request,
+            number: monitors.nextNumber(),
+            upload: body,
+            download: download,
+            leavesBody: leavesBody
+        )
+        reader.tell { .began($0, request) }
+        var answer = await send(request, requestOptions(reader), reader)
+        answer.metrics?.duration = reader.began.duration(to: .now)
+        reader.tell { [answer] in .finished($0, answer.metrics ?? RequestMetrics(), answer.error) }
+        return answer
+    }
+
+    /// Sends the request until there is an answer to keep.
+    private func send(_ request: URLRequest, _ options: RequestRetryOptions, _ reader: AnswerReader) async -> Answer {
+        let method = NIOHTTP1.HTTPMethod(rawValue: request.sentMethod.rawValue)
+        guard let parsed = try? HTTPClient.Request(url: request.text, method: method) else {
+            return Answer(error: .invalidURL(url: request.text))
+        }
+        // Before swift-nio receives a name that ends the process.
+        do throws(InvalidRequest) {
+            try request.plain.check()
+        } catch {
+            return Answer(error: .createURLRequestFailed(error: error))
+        }
+        let hasBody = reader.upload != nil || request.httpBody != nil || request.httpBodyStream != nil
+        let makeBody: @Sendable () throws -> HTTPClientRequest.Body? = { try reader.body() }
+        do throws(RetryError) {
+            let outcome = try await client.execute(
+                request.withoutBody,
+                parsed,
+                RetrySettings(policy: policy, options: options),
+                body: hasBody || reader.hasAdapters ? makeBody : nil
+            ) { try await reader.read($0) }
+            return Answer(outcome.value, outcome.attempts, error: outcome.value.refusal)
+        } catch {
+            return Answer(reader.latest, error.attempts, error: AFError(error))
+        }
+    }
+
+    /// The settings of a request: those of the session, with its own adapters, retriers and validations.
+    private func requestOptions(_ reader: AnswerReader) -> RequestRetryOptions {
+        var options = options
+        if let timeout = reader.request.timeout, timeout > 0 { options.attemptTimeout = .seconds(min(timeout, 86_400)) }
+        options.adapter = AttemptStart(reader: reader, last: options.adapter)
+        options.retrier = FailureReport(reader: reader, last: options.retrier)
+        options.validate = { [validate = options.validate] head in
+            do { try await validate?(head) } catch let error as CancellationError { throw error } catch {
+                throw error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
+            }
+            // Nothing was read of an answer that the policy retries.
+            guard let latest = reader.latest else { return }
+            if latest.isChallenge { throw AuthenticationChallenge() }
+            if let refusal = latest.refusal { throw refusal }
+        }
+        options.redirecting = { next in await reader.redirect(to: next) }
+        if let download = reader.download { options.resumes = { download.isResumable } }
+        options.observer = { [observer = options.observer] event in
+            observer?(event)
+            if case .waiting(_, let attempt, _) = event, attempt.reason == .unreachable { reader.waitForNetwork() }
+            reader.tell { .retry($0, event) }
+        }
+        return options
+    }
+}
+
+extension URLRequest {
+    /// The request as the client takes it, without its body.
+    fileprivate var withoutBody: HTTPClientRequest {
+        var request = HTTPClientRequest(url: text)
+        request.method = .init(rawValue: sentMethod.rawValue)
+        for header in headers { request.headers.add(name: header.name, value: header.value) }
+        return request
+    }
+}
+
+/// Begins an attempt: has the request adapted, and adds the answer to a challenge.
+private struct AttemptStart: ReachabilityRetry.RequestAdapter {
+    let reader: AnswerReader
+    /// The adapter of the session's options.
+    let last: (any ReachabilityRetry.RequestAdapter)?
+
+    func adapt(_ plain: PlainRequest) async throws -> PlainRequest {
+        let owner = reader.owner
+        reader.forget()
+        await owner.gate.pass()
+        let adapters = reader.interceptors
+        let authorization = owner.values.withLock { $0.authorization }
+        if adapters.isEmpty, last == nil, authorization == nil {
+            reader.begin(reader.request.replacing(by: plain), isAdapted: false)
+            return plain
+        }
+        var request = reader.request.replacing(by: plain)
+        for adapter in adapters {
+            let state = RequestAdapterState(requestID: owner.id, session: owner.session)
+            request = try await completed { [request] in adapter.adapt(request, using: state, completion: $0) }.get()
+        }
+        if let last { request = request.replacingHead(by: try await last.adapt(request.plain)) }
+        if !adapters.isEmpty { try request.validate() }
+        if let authorization { request.headers.add(name: "Authorization", value: authorization) }
+        reader.begin(request, isAdapted: !adapters.isEmpty || last != nil)
+        return request.plain
+    }
+}
+
+/// Asks retriers about failures. They receive an ``AFError``, and their own error is kept together with it.
+private struct FailureReport: ReachabilityRetry.RequestRetrier {
+    let reader: AnswerReader
+    /// The retrier of the session's options.
+    let last: (any ReachabilityRetry.RequestRetrier)?
+
+    func retry(_ failed: FailedRequest, dueTo cause: any Error) async -> ReachabilityRetry.RetryResult {
+        let owner = reader.owner
+        if cause is AuthenticationChallenge { return .retry }
+        let error = AFError(attemptError: cause)
+        owner.didFail(failed)
+        var result = RetryResult.doNotRetry
+        for retrier in reader.interceptors {
+            let answer = try? await completed { retrier.retry(owner, for: owner.session, dueTo: error, completion: $0) }
+            result = answer ?? .doNotRetry
+            guard case .doNotRetry = result else { break }
+        }
+        switch result {
+        case .retry, .retryWithDelay: return result.boundedDelay.map { .retryWithDelay($0) } ?? .retry
+        case .doNotRetryWithError(let own):
+            return .doNotRetryWithError(AFError.requestRetryFailed(retryError: own, originalError: error))
+        case .doNotRetry:
+            guard let last else { return .doNotRetry }
+            let result = await last.retry(failed, dueTo: error)
+            guard case .doNotRetryWithError(let own) = result else { return result }
+            return .doNotRetryWithError(AFError.requestRetryFailed(retryError: own, originalError: error))
+        }
+    }
+}

@@ -1,0 +1,387 @@
+import Dispatch
+import FoundationEssentials
+import LinuxSupport
+import Testing
+
+@testable import ReachabilityRequests
+
+/// What Alamofire's requests have in common, against a server.
+struct RequestTests {
+    @Test func `a request has its requests, its answer and its numbers`() async throws {
+        try await withServer({ _ in Reply("x", fields: ["X-Own": "1"]) }) { lab in
+            let request = try lab.session(startRequestsImmediately: false).request(lab.server.url("/a"), method: .put)
+            #expect(request.isInitialized && !request.isResumed && request.response == nil && request.metrics == nil)
+            #expect(request.request?.url?.path == "/a" && request.firstRequest == request.lastRequest)
+            #expect(request.description == "PUT \(lab.server.url("/a"))" && request.error == nil)
+            let response = await request.serializingString().response
+            #expect(response.value == "x" && request.isFinished && request.data == Data("x".utf8))
+            #expect(request.response?.value(forHTTPHeaderField: "x-own") == "1" && request.retryCount == 0)
+            #expect(request.performedRequests.map(\.method) == [.put] && request.allMetrics.count == 1)
+            #expect(request.description == "PUT \(lab.server.url("/a")) (200)")
+            #expect(request.cURLDescription() == "curl -X PUT \(lab.server.url("/a"))")
+            #expect(request.downloadProgress.isFinished && request.downloadProgress.totalUnitCount == 1)
+            let other = try lab.session(startRequestsImmediately: false).request(lab.server.url("/a"))
+            #expect(request.id != other.id && request != other && Set([request, request, other]).count == 2)
+        }
+    }
+
+    @Test func `identities differ`() {
+        let ids = (0..<10_000).map { _ in RequestIdentity.next() }
+        #expect(Set(ids).count == ids.count)
+    }
+
+    @Test func `a suspended request waits, before it is sent and within its body`() async throws {
+        try await withServer({ _ in Reply("x") }) { lab in
+            let request = try lab.session(startRequestsImmediately: false).request(lab.server.url()).suspend()
+            #expect(request.isSuspended)
+            async let value = request.serializingString().value
+            for _ in 0..<100 { await Task.yield() }
+            #expect(lab.server.seen.isEmpty && request.isSuspended)
+            request.resume()
+            #expect(try await value == "x" && request.isFinished)
+            // What has ended stays as it is.
+            #expect(request.suspend().isFinished)
+            let stopped = try lab.session().request(lab.server.url()).suspend()
+            stopped.cancel()
+            let response = await stopped.serializingString().response
+            #expect(response.error?.isExplicitlyCancelledError == true && stopped.isCancelled)
+        }
+    }
+
+    @Test func `a suspended stream waits for resume`() async throws {
+        try await withServer({ _ in Reply(String(repeating: "x", count: 4_000_000)) }) { lab in
+            let request = try lab.session().streamRequest(lab.server.url())
+            var count = 0
+            for try await piece in request {
+                if count == 0 {
+                    request.suspend()
+                    #expect(request.isSuspended)
+                    Task { request.resume() }
+                }
+                count += piece.count
+            }
+            #expect(count == 4_000_000 && request.downloadProgress.completedUnitCount == 4_000_000)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("Basic realm=\"a\"", "Basic dXNlcjpwYXNz", 2), ("basic", "Basic dXNlcjpwYXNz", 2),
+            ("Bearer realm=\"b\", Basic realm=\"a, b\"", "Basic dXNlcjpwYXNz", 2), ("Bearer realm=\"basic\"", nil, 1),
+            ("Negotiate", nil, 1), ("", nil, 1), ("Basic", "Basic b3RoZXI6", 2),
+        ] as [(String, String?, Int)]
+    )
+    func `a challenge is answered once`(challenge: String, accepted: String?, count: Int) async throws {
+        try await withServer({ seen in
+            let isIn = seen.fields["authorization"] == accepted && accepted != nil
+            return Reply("in", status: isIn ? 200 : 401, fields: ["WWW-Authenticate": challenge])
+        }) { lab in
+            for method in [HTTPMethod.get, .post] {
+                let before = lab.server.seen.count
+                let request = try lab.session().request(lab.server.url(), method: method)
+                    .authenticate(username: "user", password: "pass").validate()
+                let response = await request.serializingString().response
+                let isIn = accepted == "Basic dXNlcjpwYXNz"
+                #expect(response.value == (isIn ? "in" : nil) && response.error?.responseCode == (isIn ? nil : 401))
+                let sent = lab.server.seen.dropFirst(before).map { $0.fields["authorization"] }
+                #expect(sent == [nil, "Basic dXNlcjpwYXNz"].prefix(count).map { $0 })
+                #expect(request.retryCount == 0 && request.credential?.user == "user")
+            }
+        }
+    }
+
+    @Test func `a credential is not shown, and is not sent to another origin`() async throws {
+        let credential = URLCredential(user: "user", password: "hidden", persistence: .forSession)
+        #expect(!"\(credential)".contains("hidden") && !String(reflecting: credential).contains("hidden"))
+        try await withServer({ _ in Reply(status: 401, fields: ["WWW-Authenticate": "Basic"]) }) { other in
+            let there = other.server.url()
+            try await withServer({ _ in Reply(status: 302, fields: ["Location": there]) }) { lab in
+                let request = try lab.session().request(lab.server.url()).authenticate(with: credential).validate()
+                #expect(await request.serializingData().response.error?.responseCode == 401)
+                #expect(other.server.seen.allSatisfy { $0.fields["authorization"] == nil })
+            }
+        }
+    }
+
+    @Test func `redirects are followed, are the answer, or are changed`() async throws {
+        try await withServer({ seen in
+            seen.path == "/a" ? Reply("moved", status: 302, fields: ["Location": "/b"]) : Reply(seen.path)
+        }) { lab in
+            let session = try lab.session()
+            let url = lab.server.url("/a")
+            #expect(try await session.request(url).redirect(using: .follow).serializingString().value == "/b")
+            let kept = await session.request(url).redirect(using: Redirector.doNotFollow).serializingString().response
+            #expect(kept.response?.statusCode == 302 && kept.value == "moved")
+            let changed = session.request(url).redirect(
+                using: .modify { task, request, response in
+                    #expect(task.originalRequest?.url?.path == "/a" && response.statusCode == 302)
+                    var request = request
+                    request.url = request.url?.deletingLastPathComponent().appending(path: "c")
+                    request.headers.add(name: "Own", value: "1")
+                    return request
+                }
+            )
+            #expect(try await changed.serializingString().value == "/c")
+            #expect(lab.server.seen.last?.fields["own"] == "1")
+            let refused = session.request(url).redirect(using: .modify { _, _, _ in nil }).validate()
+            #expect(await refused.serializingString().response.error?.responseCode == 302)
+        }
+    }
+
+    @Test func `closures are called with the request, the head and the command of curl`() async throws {
+        try await withServer({ _ in Reply("x", fields: ["X-Own": "1"]) }) { lab in
+            let seen = Locked<[String]>([])
+            let adding = Adapter { request, _, completion in
+                var request = request
+                request.headers.add(name: "Own", value: "2")
+                completion(.success(request))
+            }
+            let request = try lab.session(interceptor: adding, startRequestsImmediately: false)
+                .request(lab.server.url())
+            request.onURLRequestCreation { new in seen.withLock { $0.append("request \(new.headers["Own"] ?? "-")") } }
+                .onHTTPResponse { head in seen.withLock { $0.append("head \(head.headers["X-Own"] ?? "-")") } }
+            #expect(try await request.serializingString().value == "x")
+            await Session.handlerQueue.call {}
+            #expect(seen.withLock { $0 } == ["request -", "request 2", "head 1"])
+            let command = await withCheckedContinuation { continuation in
+                request.cURLDescription { continuation.resume(returning: $0) }
+            }
+            #expect(command == "curl -H 'Own: 2' \(lab.server.url())")
+            let refusing = try lab.session().request(lab.server.url()).onHTTPResponse { _, decide in decide(.cancel) }
+            #expect(await refusing.serializingString().response.error?.isExplicitlyCancelledError == true)
+            let allowing = try lab.session().request(lab.server.url()).onHTTPResponse { _, decide in decide(.allow) }
+            #expect(try await allowing.serializingString().value == "x")
+        }
+    }
+
+    @Test func `progress of an answer is reported on its queue`() async throws {
+        try await withServer({ _ in Reply(String(repeating: "x", count: 3_000_000)) }) { lab in
+            let last = Locked<Progress?>(nil)
+            let queue = DispatchQueue(label: "progress")
+            let request = try lab.session(startRequestsImmediately: false).request(lab.server.url())
+            request.downloadProgress(queue: queue) { progress in
+                dispatchPrecondition(condition: .onQueue(queue))
+                last.withLock { last in
+                    #expect(progress.completedUnitCount >= last?.completedUnitCount ?? 0)
+                    last = progress
+                }
+            }
+            _ = try await request.serializingData().value
+            await queue.call {}
+            #expect(last.withLock { $0 }?.fractionCompleted == 1 && request.downloadProgress.isFinished)
+        }
+    }
+
+    @Test func `all requests of a session can be seen and cancelled`() async throws {
+        try await withServer({ _ in .silence }) { lab in
+            let session = try lab.session()
+            let requests = (0..<3).map { _ in session.request(lab.server.url()) }
+            session.withAllRequests { #expect($0 == Set(requests)) }
+            await withCheckedContinuation { continuation in
+                session.cancelAllRequests { continuation.resume() }
+            }
+            for request in requests {
+                #expect(await request.serializingData().response.error?.isExplicitlyCancelledError == true)
+            }
+            session.withAllRequests { #expect($0.isEmpty) }
+        }
+    }
+
+    @Test func `who does not cancel automatically leaves the request alone`() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        try await withServer({ _ in
+            gate.wait()
+            return Reply("x")
+        }) { lab in
+            let request = try lab.session().request(lab.server.url())
+            let task = Task { await request.serializingString(automaticallyCancelling: false).response }
+            for await _ in lab.server.arrivals { break }
+            task.cancel()
+            gate.signal()
+            #expect(await task.value.value == "x" && request.isFinished)
+        }
+    }
+}
+
+/// Requests of routers, modifiers, and what an answer is serialized as.
+struct RouterTests {
+    private struct User: Codable, Hashable, Sendable { var name: String }
+
+    /// The router of Alamofire's README.
+    private enum Router: URLRequestConvertible {
+        case create(base: String, User)
+        case read(base: String, String)
+
+        func asURLRequest() throws -> URLRequest {
+            switch self {
+            case .create(let base, let user):
+                let request = try URLRequest(url: base.asURL().appending(path: "users"), method: .post)
+                return try JSONParameterEncoder.default.encode(user, into: request)
+            case .read(let base, let name):
+                let request = try URLRequest(url: base.asURL().appending(path: "users/\(name)"), method: .get)
+                return try URLEncoding.default.encode(request, with: ["full": true])
+            }
+        }
+    }
+
+    @Test func `a router makes requests`() async throws {
+        try await withServer({ seen in
+            Reply(seen.method == "POST" ? String(decoding: seen.body, as: UTF8.self) : #"{"name":"\#(seen.path)"}"#)
+        }) { lab in
+            let session = try lab.session()
+            let base = lab.server.url("")
+            let created = session.request(Router.create(base: base, User(name: "Ada"))).validate()
+            #expect(try await created.serializingDecodable(User.self).value == User(name: "Ada"))
+            let read = session.request(Router.read(base: base, "ada"))
+            #expect(try await read.serializingDecodable(User.self).value == User(name: "/users/ada?full=1"))
+            #expect(Router.read(base: base, "x").urlRequest?.method == .get)
+            #expect(Router.read(base: "", "x").urlRequest == nil)
+            let bad = await session.request(Router.read(base: "", "x")).serializingData().response
+            #expect(bad.error?.isInvalidURLError == true && bad.request == nil)
+            #expect("\(session.request(Router.read(base: "", "x")))" == "No request created yet.")
+        }
+    }
+
+    @Test func `a modifier changes the request before its parameters, and its error is the result`() async throws {
+        try await withServer({ _ in Reply("x") }) { lab in
+            let session = try lab.session()
+            let request = session.request(lab.server.url(), parameters: ["a": "b"]) { request in
+                request.timeoutInterval = 30
+                request.setValue("1", forHTTPHeaderField: "Own")
+                request.httpMethod = "POST"
+            }
+            #expect(try await request.serializingString().value == "x" && request.request?.timeoutInterval == 30)
+            let seen = try #require(lab.server.seen.last)
+            #expect(seen.method == "POST" && seen.fields["own"] == "1" && seen.body == Array("a=b".utf8))
+            let failing = session.request(lab.server.url()) { _ in throw CancellationError() }
+            let error = await failing.serializingString().response.error
+            #expect(error?.isCreateURLRequestError == true && error?.underlyingError is CancellationError)
+            #expect(lab.server.seen.count == 1)
+        }
+    }
+
+    @Test func `the timeout of a request limits an attempt`() async throws {
+        try await withServer({ _ in .silence }) { lab in
+            let session = try lab.session().overriding { $0.policy = .singleAttempt }
+            let request = session.request(lab.server.url()) { $0.timeoutInterval = 0.05 }
+            #expect(await request.serializingData().response.error?.isSessionTaskError == true)
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"a":[1,2.5,"x",true,null,{"b":-1}]}"#, #"a: 1 2.5 x true nil b: -1"#), ("[]", ""), ("7", "7"),
+        ("\"x\"", "x"), ("false", "false"), ("null", "nil"), ("{}", ""),
+    ])
+    func `JSON of any shape is read`(text: String, values: String) async throws {
+        func shown(_ value: Any) -> String {
+            switch value {
+            case let parts as [String: Any]: parts.map { "\($0): \(shown($1))" }.joined(separator: " ")
+            case let elements as [Any]: elements.map { shown($0) }.joined(separator: " ")
+            case let value as String?: value ?? "nil"
+            default: "\(value)"
+            }
+        }
+        try await withServer({ _ in Reply(text, type: "application/json") }) { lab in
+            let request = try lab.session().request(lab.server.url())
+            let response = await withCheckedContinuation { continuation in
+                request.responseJSON { continuation.resume(returning: $0) }
+            }
+            #expect(try shown(response.result.get()) == values)
+        }
+    }
+
+    @Test func `text that is no JSON is an error of its own`() async throws {
+        try await withServer({ Reply($0.path == "/page" ? "<html>" : "{", type: "text/html") }) { lab in
+            let session = try lab.session()
+            for path in ["/page", "/brace"] {
+                let request = session.request(lab.server.url(path))
+                let response = await request.serializingResponse(using: JSONResponseSerializer()).response
+                guard case .responseSerializationFailed(.jsonSerializationFailed)? = response.error else {
+                    Issue.record("\(response)")
+                    continue
+                }
+                #expect(response.error?.description.contains("captive portal") == true)
+            }
+            #expect(throws: CancellationError.self) {
+                try JSONResponseSerializer().serialize(
+                    request: nil,
+                    response: nil,
+                    data: nil,
+                    error: CancellationError()
+                )
+            }
+        }
+    }
+
+    @Test func `serializers by their short names, preprocessors and the error of a request`() throws {
+        let head = HTTPURLResponse(text: "http://h/", statusCode: 200)
+        let data = Data(")]}',\n7".utf8)
+        func read<S: ResponseSerializer>(_ serializer: S) throws -> S.SerializedObject {
+            try serializer.serialize(request: nil, response: head, data: data, error: nil)
+        }
+        #expect(try read(.data(dataPreprocessor: .googleXSSI)) == Data("7".utf8))
+        #expect(try read(.string(dataPreprocessor: .googleXSSI)) == "7")
+        #expect(try read(.decodable(of: Int.self, dataPreprocessor: .googleXSSI)) == 7)
+        #expect(try read(.data).count == data.count && read(.string).count == 7)
+        #expect(throws: CancellationError.self) {
+            try DataResponseSerializer().serialize(request: nil, response: head, data: data, error: CancellationError())
+        }
+        #expect(throws: AFError.self) {
+            try DataResponseSerializer().serialize(request: nil, response: nil, data: nil, error: nil)
+        }
+        let serializer = DataResponseSerializer()
+        #expect(serializer.requestAllowsEmptyResponseData(nil) == nil)
+        #expect(serializer.responseAllowsEmptyResponseData(head) == false)
+    }
+}
+
+/// The members of Foundation's request and response.
+struct FoundationNamesTests {
+    @Test func `a request`() throws {
+        let url = try #require(URL(string: "https://h/a?b=c"))
+        var request = URLRequest(url: url, timeoutInterval: 5)
+        #expect(request.url == url && request.httpMethod == "GET" && request.timeoutInterval == 5)
+        #expect(URLRequest(url: url).timeoutInterval == 60 && URLRequest(url: url).timeout == nil)
+        request.httpMethod = "PUT"
+        request.addValue("a", forHTTPHeaderField: "X")
+        request.addValue("b", forHTTPHeaderField: "x")
+        #expect(request.method == .put && request.allHTTPHeaderFields == ["X": "a,b"])
+        #expect(request.value(forHTTPHeaderField: "x") == "a,b")
+        request.setValue(nil, forHTTPHeaderField: "X")
+        request.method = nil
+        request.url = nil
+        #expect(request.headers.isEmpty && request.method == .get && request.url == nil)
+        #expect(request != URLRequest(url: url) && URLRequest(url: url) == URLRequest(url: url))
+        #expect(try URLRequest(url: "https://h/a b", method: .post).url?.absoluteString == "https://h/a%20b")
+        #expect(throws: AFError.self) { try URLRequest(url: "", method: .get) }
+        var parts = URLComponents()
+        parts.host = "h"
+        parts.scheme = "https"
+        #expect(try parts.asURL().absoluteString == "https://h" && url.asURL() == url)
+    }
+
+    @Test(
+        arguments: [
+            ("https://h/a/b.txt?x", [:], "b.txt"), ("https://h/", [:], "Unknown"),
+            ("https://h/a", ["Content-Disposition": "attachment; filename=\"../c.zip\""], "c.zip"),
+            ("https://h/a", ["Content-Disposition": "attachment; filename=\"..\""], "a"),
+        ] as [(String, [String: String], String)]
+    )
+    func `a response suggests a safe name`(url: String, fields: [String: String], name: String) throws {
+        let url = try #require(URL(string: url))
+        let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
+        #expect(response?.suggestedFilename == name && response?.url == url)
+    }
+
+    @Test func `a response`() throws {
+        let url = try #require(URL(string: "https://h/"))
+        let fields = ["Content-Type": "text/Plain; charset=utf-8", "content-length": "7"]
+        let response = try #require(
+            HTTPURLResponse(url: url, statusCode: 404, httpVersion: nil, headerFields: fields)
+        )
+        #expect(response.mimeType == "text/plain" && response.textEncodingName == "utf-8")
+        #expect(response.expectedContentLength == 7 && response.statusCode == 404)
+        #expect(response.value(forHTTPHeaderField: "Content-Length") == "7")
+        #expect(response.allHeaderFields["Content-Type"] as? String == "text/Plain; charset=utf-8")
+    }
+}
