@@ -11,7 +11,8 @@ struct UploadTests {
         try Data(content).write(to: URL(filePath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
         try await withServer({ _ in Reply("ok") }) { lab in
-            let session = try lab.session()
+            // Each is sent when its answer is awaited.
+            let session = try lab.session(startRequestsImmediately: false)
             var form = MultipartFormData()
             form.append("one".utf8, withName: "part")
             try form.append(fileAt: path, withName: "file")

@@ -12,7 +12,7 @@
 
 /// The session of Alamofire 4.
 public typealias SessionManager = Session
-/// The name of ``RequestMetrics`` in Alamofire.
+/// The metrics of a request.
 public typealias URLSessionTaskMetrics = RequestMetrics
 
 /// The closure that an ``Alamofire4Retrier`` calls: whether to retry, and after how many seconds.

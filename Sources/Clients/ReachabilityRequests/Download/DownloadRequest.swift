@@ -98,7 +98,9 @@ public final class DownloadRequest: Request {
             }
             var answer = await session.download(request, of: self, partial)
             let isKept = partial.isResumable && (!target.isChosen || !isCancelled || keepsPart.withLock { $0 })
-            if answer.error != nil, isKept { answer.resumeData = ResumeTicket.data(of: request, at: path) }
+            if answer.error != nil, isKept, partial.isNamed {
+                answer.resumeData = ResumeTicket.data(of: request, at: path)
+            }
             partial.leave(keepingPart: isKept)
             return answer
         } catch {

@@ -105,6 +105,9 @@ final class PartialDownload: Sendable {
     /// Whether the part can be continued.
     var isResumable: Bool { state.withLock { $0.known != nil && $0.size > 0 } }
 
+    /// Whether the part has not become the file.
+    var isNamed: Bool { file.isNamed(path) }
+
     /// Deletes the part.
     ///
     /// - Parameter reason: The reason for observers, if the file is requested again.
@@ -261,7 +264,7 @@ final class PartialDownload: Sendable {
 
     /// Unlocks the file, so that the next download to the same place can begin. A part that cannot be continued is deleted.
     func leave(keepingPart: Bool = true) {
-        if !(isResumable && keepingPart), file.isNamed(path) {
+        if !(isResumable && keepingPart), isNamed {
             OwnFile.remove(notePath)
             OwnFile.remove(path)
         }

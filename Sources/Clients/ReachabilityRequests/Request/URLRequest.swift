@@ -106,7 +106,8 @@ extension URLRequest {
 
     /// Adds a value to a header field, behind a comma.
     public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
-        headers[field] = headers[field].map { "\($0),\(value)" } ?? value
+        let former = headers.first { $0.name.isSameName(as: field) }
+        headers.update(name: former?.name ?? field, value: former.map { "\($0.value),\(value)" } ?? value)
     }
 
     /// Checks what Alamofire checks of a request before it is sent.

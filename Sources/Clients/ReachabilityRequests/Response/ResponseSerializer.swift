@@ -393,12 +393,10 @@ private struct LooseJSON: Decodable {
 extension Error {
     /// The error of a decoder that was given a page of HTML, with a hint at a captive portal.
     fileprivate func naming(pageOf response: HTTPURLResponse) -> any Error {
-        guard response.mediaType?.isPage == true, case .dataCorrupted(let context)? = self as? DecodingError else {
-            return self
-        }
+        guard response.mediaType?.isPage == true, self is DecodingError else { return self }
         let hint = "it is a page of HTML, perhaps that of a captive portal"
         return DecodingError.dataCorrupted(
-            DecodingError.Context(codingPath: context.codingPath, debugDescription: hint, underlyingError: self)
+            DecodingError.Context(codingPath: [], debugDescription: hint, underlyingError: self)
         )
     }
 }
