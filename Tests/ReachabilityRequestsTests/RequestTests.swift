@@ -268,6 +268,28 @@ struct RouterTests {
         }
     }
 
+    @Test func `a session has the settings of a configuration`() async throws {
+        try await withServer({ $0.path == "/silent" ? .silence : Reply("x") }) { lab in
+            let configuration = URLSessionConfiguration.af.default
+            configuration.timeoutIntervalForRequest = 0.05
+            configuration.httpAdditionalHeaders = ["Own": 1]
+            let session = Session(configuration: configuration)
+            let silent = await session.request(lab.server.url("/silent")).serializingData().response
+            #expect(silent.error?.isSessionTaskError == true && lab.server.seen.last?.fields["own"] == "1")
+            let whole = URLSessionConfiguration.ephemeral
+            (whole.timeoutIntervalForResource, whole.waitsForConnectivity) = (0.05, true)
+            let limited = Session(configuration: whole, startRequestsImmediately: false)
+            #expect(limited.policy.deadline == .seconds(0.05) && limited.policy.pathTimeout == nil)
+            let late = await limited.request(lab.server.url("/silent")).serializingData().response
+            #expect(late.error?.isSessionTaskError == true)
+            let plain = Session(configuration: .default, interceptor: Interceptor())
+            let request = plain.request(lab.server.url())
+            let text = try await request.serializingString().value
+            #expect(text == "x" && plain.policy.deadline == nil)
+            #expect(request.tasks.count == 1 && request.task?.response?.statusCode == 200)
+        }
+    }
+
     @Test(arguments: [
         (#"{"a":[1,2.5,"x",true,null,{"b":-1}]}"#, #"a: 1 2.5 x true nil b: -1"#), ("[]", ""), ("7", "7"),
         ("\"x\"", "x"), ("false", "false"), ("null", "nil"), ("{}", ""),

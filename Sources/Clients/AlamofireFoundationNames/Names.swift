@@ -12,5 +12,7 @@ public typealias URLCredential = ReachabilityRequests.URLCredential
 public typealias InputStream = ReachabilityRequests.InputStream
 /// The progress of a body.
 public typealias Progress = ReachabilityRequests.Progress
-/// The exchange that a handler of redirects is told about.
+/// The settings of a session.
+public typealias URLSessionConfiguration = ReachabilityRequests.URLSessionConfiguration
+/// An attempt of a request.
 public typealias URLSessionTask = ReachabilityRequests.URLSessionTask

@@ -6,6 +6,7 @@
 @_exported public import typealias AlamofireFoundationNames.Progress
 @_exported public import typealias AlamofireFoundationNames.URLCredential
 @_exported public import typealias AlamofireFoundationNames.URLRequest
+@_exported public import typealias AlamofireFoundationNames.URLSessionConfiguration
 @_exported public import typealias AlamofireFoundationNames.URLSessionTask
 
 // For code that was written for Alamofire, and imports this module in its place.

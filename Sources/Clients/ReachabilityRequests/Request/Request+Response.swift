@@ -55,7 +55,7 @@ nonisolated extension Request {
     /// The response for tasks.
     ///
     /// - Parameter cancels: Whether the request is cancelled if the last waiting task is.
-    func task<Value: Sendable>(
+    func makeTask<Value: Sendable>(
         _ cancels: Bool,
         _ read: @escaping @Sendable (URLRequest?, Answer) throws -> Value
     ) -> DataTask<Value> {
@@ -137,7 +137,7 @@ nonisolated extension DataRequest {
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DataTask<Serializer.SerializedObject> {
-        task(shouldAutomaticallyCancel, serializer.read)
+        makeTask(shouldAutomaticallyCancel, serializer.read)
     }
 }
 
@@ -179,14 +179,14 @@ nonisolated extension DownloadRequest {
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DownloadTask<Serializer.SerializedObject> {
-        task(shouldAutomaticallyCancel, serializer.readFile)
+        makeTask(shouldAutomaticallyCancel, serializer.readFile)
     }
 
     /// The URL of the file, for tasks.
     public func serializingDownloadedFileURL(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DownloadTask<URL> {
-        task(shouldAutomaticallyCancel, URLResponseSerializer().readFile)
+        makeTask(shouldAutomaticallyCancel, URLResponseSerializer().readFile)
     }
 }
 
@@ -266,7 +266,7 @@ nonisolated extension SerializedRequest {
         emptyRequestMethods: Set<HTTPMethod> = DataResponseSerializer.defaultEmptyRequestMethods
     ) -> DataTask<Data> {
         let serializer = DataResponseSerializer(dataPreprocessor, emptyResponseCodes, emptyRequestMethods)
-        return task(shouldAutomaticallyCancel, reader(serializer))
+        return makeTask(shouldAutomaticallyCancel, reader(serializer))
     }
 
     /// The text, for tasks.
@@ -278,7 +278,7 @@ nonisolated extension SerializedRequest {
         emptyRequestMethods: Set<HTTPMethod> = StringResponseSerializer.defaultEmptyRequestMethods
     ) -> DataTask<String> {
         let serializer = StringResponseSerializer(dataPreprocessor, encoding, emptyResponseCodes, emptyRequestMethods)
-        return task(shouldAutomaticallyCancel, reader(serializer))
+        return makeTask(shouldAutomaticallyCancel, reader(serializer))
     }
 
     /// The value, for tasks.
@@ -296,6 +296,6 @@ nonisolated extension SerializedRequest {
             emptyResponseCodes,
             emptyRequestMethods
         )
-        return task(shouldAutomaticallyCancel, reader(serializer))
+        return makeTask(shouldAutomaticallyCancel, reader(serializer))
     }
 }

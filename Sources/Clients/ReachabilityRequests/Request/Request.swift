@@ -187,6 +187,24 @@ nonisolated extension Request {
     /// The request of each attempt.
     public var performedRequests: [URLRequest] { values.withLock { $0.performed } }
 
+    /// The attempts. The last one has the latest answer.
+    public var tasks: [URLSessionTask] {
+        let (original, performed, response) = values.withLock { ($0.requests.first, $0.performed, $0.response) }
+        return performed.indices.map { index in
+            URLSessionTask(
+                originalRequest: original,
+                currentRequest: performed[index],
+                response: index == performed.count - 1 ? response : nil
+            )
+        }
+    }
+    /// The first attempt; nil before it.
+    public var firstTask: URLSessionTask? { tasks.first }
+    /// The last attempt; nil before the first one.
+    public var lastTask: URLSessionTask? { tasks.last }
+    /// The last attempt; nil before the first one.
+    public var task: URLSessionTask? { tasks.last }
+
     /// The head of the latest answer; nil if there is none.
     public var response: HTTPURLResponse? { values.withLock { $0.response } }
     /// The error; nil before the end, and if there is none.

@@ -2,7 +2,7 @@ import FoundationEssentials
 import LinuxSupport
 import ReachabilityRetry
 
-/// What a handler of redirects is told about the exchange. It stands for Foundation's class of this name.
+/// An attempt of a request. It stands for Foundation's class of this name.
 public struct URLSessionTask: Sendable {
     /// The request as it was created.
     public let originalRequest: URLRequest?

@@ -1,0 +1,84 @@
+import FoundationEssentials
+import ReachabilityRetry
+
+/// The settings of a session that Foundation's class of this name has, as far as they have an effect here.
+public final class URLSessionConfiguration {
+    /// The maximum time of an attempt until the answer begins, in seconds. While it is 60, the limits of the client apply.
+    public var timeoutIntervalForRequest: Double = 60
+    /// The maximum time of a request, in seconds. While it is seven days, it is not limited.
+    public var timeoutIntervalForResource: Double = 604_800
+    /// The header fields that each request has, unless it has its own of that name.
+    public var headers: HTTPHeaders
+    /// Whether a request waits for a path without a limit. Otherwise it waits at most 30 seconds.
+    public var waitsForConnectivity = false
+
+    private init(_ headers: HTTPHeaders) { self.headers = headers }
+
+    /// New settings without header fields.
+    public static var `default`: URLSessionConfiguration { URLSessionConfiguration(HTTPHeaders()) }
+    /// New settings without header fields. Nothing is ever stored here.
+    public static var ephemeral: URLSessionConfiguration { URLSessionConfiguration(HTTPHeaders()) }
+    /// The settings with the default header fields.
+    public static var af: WithDefaultHeaders.Type { WithDefaultHeaders.self }
+
+    /// Settings with ``HTTPHeaders/default``.
+    public enum WithDefaultHeaders {
+        /// New settings.
+        public static var `default`: URLSessionConfiguration { URLSessionConfiguration(.default) }
+        /// New settings.
+        public static var ephemeral: URLSessionConfiguration { URLSessionConfiguration(.default) }
+    }
+
+    /// Not available.
+    @available(
+        *,
+        unavailable,
+        message: "a process on Linux is not suspended: use a service, or an outbox (ReachabilityOutbox)"
+    )
+    public static func background(withIdentifier identifier: String) -> URLSessionConfiguration {
+        .default
+    }
+
+    /// The header fields by name, see ``headers``.
+    public var httpAdditionalHeaders: [AnyHashable: Any]? {
+        get { headers.dictionary }
+        set {
+            let fields = (newValue ?? [:]).map { HTTPHeader(name: "\($0.key)", value: "\($0.value)") }
+            headers = HTTPHeaders(fields).sorted()
+        }
+    }
+
+    fileprivate var settings: RetrySettings {
+        var settings = RetrySettings(policy: .singleAttempt)
+        if timeoutIntervalForRequest != 60, timeoutIntervalForRequest > 0 {
+            settings.options.attemptTimeout = .seconds(min(timeoutIntervalForRequest, 604_800))
+        }
+        settings.policy = settings.policy.changing { policy in
+            if waitsForConnectivity { policy.pathTimeout = nil }
+            if timeoutIntervalForResource > 0, timeoutIntervalForResource < 604_800 {
+                policy.deadline = .seconds(timeoutIntervalForResource)
+            }
+        }
+        return settings
+    }
+}
+
+extension Session {
+    /// A session with the settings of a configuration, which may be changed afterwards without an effect.
+    public convenience init(
+        configuration: URLSessionConfiguration,
+        startRequestsImmediately: Bool = true,
+        interceptor: (any RequestInterceptor)? = nil,
+        redirectHandler: (any RedirectHandler)? = nil,
+        eventMonitors: [any EventMonitor] = []
+    ) {
+        self.init(
+            settings: configuration.settings,
+            headers: configuration.headers,
+            startRequestsImmediately: startRequestsImmediately,
+            interceptor: interceptor,
+            redirectHandler: redirectHandler,
+            eventMonitors: eventMonitors
+        )
+    }
+}
