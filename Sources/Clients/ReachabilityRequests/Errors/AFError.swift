@@ -178,63 +178,38 @@ extension Error {
 }
 
 extension AFError {
-    /// The name of the case.
-    private enum Kind {
-        case uploadable, urlRequest, move, cancelled, url, multipart, encoding, encoder, adaptation, retry, validation
-        case serialization, deinitialized, invalidated, task, requestValidation
-    }
-
-    private var kind: Kind {
-        switch self {
-        case .createUploadableFailed: .uploadable
-        case .createURLRequestFailed: .urlRequest
-        case .downloadedFileMoveFailed: .move
-        case .explicitlyCancelled: .cancelled
-        case .invalidURL: .url
-        case .multipartEncodingFailed: .multipart
-        case .parameterEncodingFailed: .encoding
-        case .parameterEncoderFailed: .encoder
-        case .requestAdaptationFailed: .adaptation
-        case .requestRetryFailed: .retry
-        case .responseValidationFailed: .validation
-        case .responseSerializationFailed: .serialization
-        case .sessionDeinitialized: .deinitialized
-        case .sessionInvalidated: .invalidated
-        case .sessionTaskFailed: .task
-        case .urlRequestValidationFailed: .requestValidation
-        }
-    }
-
     /// Whether it is ``sessionDeinitialized``.
-    public var isSessionDeinitializedError: Bool { kind == .deinitialized }
+    public var isSessionDeinitializedError: Bool { if case .sessionDeinitialized = self { true } else { false } }
     /// Whether it is ``sessionInvalidated(error:)``.
-    public var isSessionInvalidatedError: Bool { kind == .invalidated }
+    public var isSessionInvalidatedError: Bool { if case .sessionInvalidated = self { true } else { false } }
     /// Whether it is ``explicitlyCancelled``.
-    public var isExplicitlyCancelledError: Bool { kind == .cancelled }
+    public var isExplicitlyCancelledError: Bool { if case .explicitlyCancelled = self { true } else { false } }
     /// Whether it is ``invalidURL(url:)``.
-    public var isInvalidURLError: Bool { kind == .url }
+    public var isInvalidURLError: Bool { if case .invalidURL = self { true } else { false } }
     /// Whether it is ``parameterEncodingFailed(reason:)``.
-    public var isParameterEncodingError: Bool { kind == .encoding }
+    public var isParameterEncodingError: Bool { if case .parameterEncodingFailed = self { true } else { false } }
     /// Whether it is ``parameterEncoderFailed(reason:)``.
-    public var isParameterEncoderError: Bool { kind == .encoder }
+    public var isParameterEncoderError: Bool { if case .parameterEncoderFailed = self { true } else { false } }
     /// Whether it is ``multipartEncodingFailed(reason:)``.
-    public var isMultipartEncodingError: Bool { kind == .multipart }
+    public var isMultipartEncodingError: Bool { if case .multipartEncodingFailed = self { true } else { false } }
     /// Whether it is ``requestAdaptationFailed(error:)``.
-    public var isRequestAdaptationError: Bool { kind == .adaptation }
+    public var isRequestAdaptationError: Bool { if case .requestAdaptationFailed = self { true } else { false } }
     /// Whether it is ``responseValidationFailed(reason:)``.
-    public var isResponseValidationError: Bool { kind == .validation }
+    public var isResponseValidationError: Bool { if case .responseValidationFailed = self { true } else { false } }
     /// Whether it is ``responseSerializationFailed(reason:)``.
-    public var isResponseSerializationError: Bool { kind == .serialization }
+    public var isResponseSerializationError: Bool {
+        if case .responseSerializationFailed = self { true } else { false }
+    }
     /// Whether it is ``requestRetryFailed(retryError:originalError:)``.
-    public var isRequestRetryError: Bool { kind == .retry }
+    public var isRequestRetryError: Bool { if case .requestRetryFailed = self { true } else { false } }
     /// Whether it is ``createUploadableFailed(error:)``.
-    public var isCreateUploadableError: Bool { kind == .uploadable }
+    public var isCreateUploadableError: Bool { if case .createUploadableFailed = self { true } else { false } }
     /// Whether it is ``createURLRequestFailed(error:)``.
-    public var isCreateURLRequestError: Bool { kind == .urlRequest }
+    public var isCreateURLRequestError: Bool { if case .createURLRequestFailed = self { true } else { false } }
     /// Whether it is ``downloadedFileMoveFailed(error:source:destination:)``.
-    public var isDownloadedFileMoveError: Bool { kind == .move }
+    public var isDownloadedFileMoveError: Bool { if case .downloadedFileMoveFailed = self { true } else { false } }
     /// Whether it is ``sessionTaskFailed(error:)``.
-    public var isSessionTaskError: Bool { kind == .task }
+    public var isSessionTaskError: Bool { if case .sessionTaskFailed = self { true } else { false } }
 }
 
 extension AFError {
