@@ -44,7 +44,7 @@ struct LinuxKernel: Kernel {
             throw NetlinkError("return to the network namespace in which the manager was created", .notPermitted)
         }
         guard let elsewhere = NamespaceReference.ofProcessIfDifferent else { return try body() }
-        return try NamespaceEntry.ask(inside: elsewhere) { _ throws(NetlinkError) in try body() }
+        return try NamespaceEntry.query(inside: elsewhere) { _ throws(NetlinkError) in try body() }
     }
 
     func watchNamespace(on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) -> Cancellation? {

@@ -46,7 +46,7 @@ final class SystemResolver: HostResolver {
     ) -> Result<[NameLookup.Address], NameLookup.Failure> {
         // A new thread inherits the namespace of the thread that starts it.
         let namespace = namespace ?? .ofProcessIfDifferent
-        let ask: @Sendable () -> Result<[NameLookup.Address], NameLookup.Failure> = {
+        let lookUp: @Sendable () -> Result<[NameLookup.Address], NameLookup.Failure> = {
             Result { () throws(NameLookup.Failure) in
                 do throws(NameLookup.Failure) {
                     return try NameLookup.addresses(of: name, inside: namespace)
