@@ -23,9 +23,8 @@ let logging: [Target.Dependency] = [.product(name: "Logging", package: "swift-lo
 let metrics = products("CoreMetrics", from: "swift-metrics")
 let lifecycle = products("ServiceLifecycle", from: "swift-service-lifecycle")
 let tracing = products("Instrumentation", "Tracing", from: "swift-distributed-tracing")
-let certificates =
-    products("X509", from: "swift-certificates") + products("SwiftASN1", from: "swift-asn1")
-    + products("Crypto", "CryptoExtras", from: "swift-crypto")
+let crypto = products("Crypto", "CryptoExtras", from: "swift-crypto")
+let certificates = products("X509", from: "swift-certificates") + products("SwiftASN1", from: "swift-asn1") + crypto
 let nio =
     products("NIOCore", "NIOPosix", "NIOHTTP1", "NIOTLS", from: "swift-nio") + products("NIOSSL", from: "swift-nio-ssl")
 let asyncHTTPClient =
@@ -158,12 +157,12 @@ let package = Package(
         .module("Sources/Clients/ReachabilityRetry", core, logging),
         .module("Sources/Clients/ReachabilityHTTP", retry, asyncHTTPClient + tracing),
         .module("Sources/Clients/ReachabilityURLSession", retry),
-        .module("Sources/Clients/ReachabilityRequests", ["ReachabilityHTTP"] + retry, asyncHTTPClient),
+        .module("Sources/Clients/ReachabilityRequests", ["ReachabilityHTTP"] + retry, asyncHTTPClient + crypto),
         // ReachabilityAlamofire exports Foundation's names from a module of their own, by scoped imports.
         .module("Sources/Clients/AlamofireFoundationNames", ["ReachabilityRequests"]),
         .module(
             "Sources/Clients/ReachabilityAlamofire",
-            ["AlamofireFoundationNames", "ReachabilityRequests", "NetworkReachability"] + retry
+            ["AlamofireFoundationNames", "ReachabilityRequests"] + retry + core
         ),
         .module("Sources/Clients/ReachabilityOutbox", ["ReachabilityHTTP"] + retry, asyncHTTPClient + database),
         .module(
@@ -173,11 +172,7 @@ let package = Package(
         ),
 
         .module("Sources/Monitoring/ReachabilityLedger", []),
-        .module(
-            "Sources/Monitoring/ReachabilityChecks",
-            ["ReachabilityRetry"] + trust + core,
-            nio
-        ),
+        .module("Sources/Monitoring/ReachabilityChecks", ["ReachabilityRetry"] + trust + core, nio),
         .module(
             "Sources/Monitoring/ReachabilityService",
             ["ReachabilityLedger", "ReachabilityChecks", "ReachabilityRetry", "NetworkDiagnostics"] + trust + core,

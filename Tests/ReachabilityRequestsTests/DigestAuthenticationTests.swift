@@ -7,11 +7,11 @@ private final class Responder {
     private var responder: ChallengeResponder
 
     init(user: String, password: String) {
-        responder = ChallengeResponder(user: user, password: password)
+        responder = ChallengeResponder(URLCredential(user: user, password: password, persistence: .none))
     }
 
     func accept(_ fields: [String]) -> Bool {
-        responder.accept(fields)
+        responder.accept(fields.joined(separator: ", "))
     }
 
     func authorization(method: String, target: String, clientNonce: String = "c") -> String? {
@@ -133,7 +133,7 @@ struct DigestAuthenticationTests {
         ] as [(String, [(String, [String: String])])]
     )
     func `a field may contain several challenges`(field: String, expected: [(String, [String: String])]) {
-        let challenges = AuthenticationChallenge.challenges(in: field)
+        let challenges = OfferedScheme.challenges(in: field)
         #expect(challenges.map(\.scheme) == expected.map(\.0))
         #expect(challenges.map(\.parameters) == expected.map(\.1))
     }

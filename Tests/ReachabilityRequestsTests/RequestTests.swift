@@ -90,6 +90,26 @@ struct RequestTests {
         }
     }
 
+    @Test func `a Digest challenge is answered for the method and target of each request, again if its nonce is stale`()
+        async throws
+    {
+        try await withServer({ seen in
+            let answer = seen.fields["authorization"] ?? ""
+            let isIn = answer.contains("nonce=\"second\"") && answer.contains("uri=\"/a%20b?c=d\"")
+            let challenge =
+                "Digest realm=\"r\", qop=\"auth\", algorithm=SHA-256, "
+                + (answer.isEmpty ? "nonce=\"first\"" : "nonce=\"second\", stale=true")
+            return Reply("in", status: isIn ? 200 : 401, fields: ["WWW-Authenticate": challenge])
+        }) { lab in
+            let request = try lab.session().request(lab.server.url("/a%20b?c=d"), method: .post)
+                .authenticate(username: "user", password: "pass").validate()
+            #expect(try await request.serializingString().value == "in")
+            let answers = lab.server.seen.map { $0.fields["authorization"] ?? "" }
+            #expect(answers.map { $0.contains("nc=00000001") } == [false, true, true], "\(answers)")
+            #expect(request.retryCount == 0)
+        }
+    }
+
     @Test func `a credential is not shown, and is not sent to another origin`() async throws {
         let credential = URLCredential(user: "user", password: "hidden", persistence: .forSession)
         #expect(!"\(credential)".contains("hidden") && !String(reflecting: credential).contains("hidden"))

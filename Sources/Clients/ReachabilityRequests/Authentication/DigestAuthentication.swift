@@ -13,17 +13,16 @@ struct ChallengeResponder: Sendable {
     /// The maximum number of challenges that are answered. A server that calls each nonce stale would be asked for ever.
     private var remaining = 3
 
-    init(user: String, password: String) {
-        self.user = user
-        self.password = password
+    init(_ credential: URLCredential) {
+        (user, password) = (credential.user ?? "", credential.password ?? "")
     }
 
-    /// Takes the challenges of a 401 or 407 response. Returns whether another request can succeed: the challenge is new, or the server says
+    /// Takes the challenges of a 401 response. Returns whether another request can succeed: the challenge is new, or the server says
     /// that the nonce is stale. A second challenge without that means that the credential is wrong.
-    mutating func accept(_ fields: [String]) -> Bool {
+    mutating func accept(_ field: String) -> Bool {
         guard remaining > 0 else { return false }
         remaining -= 1
-        let challenges = fields.flatMap(AuthenticationChallenge.challenges)
+        let challenges = OfferedScheme.challenges(in: field)
         if let offered = challenges.lazy.compactMap(DigestChallenge.init).first {
             let isNew = digest == nil || offered.isStale
             digest = (offered, 0)
@@ -34,7 +33,7 @@ struct ChallengeResponder: Sendable {
         return true
     }
 
-    /// Returns the value of `Authorization` or `Proxy-Authorization` for the next request; nil before a challenge.
+    /// Returns the value of `Authorization` for the next request; nil before a challenge.
     ///
     /// - Parameters:
     ///   - method: The method of the request, in its case.
@@ -94,7 +93,7 @@ struct DigestChallenge: Sendable {
     let isStale: Bool
 
     /// Returns nil for another scheme, an incomplete challenge or an algorithm that is not supported.
-    init?(_ challenge: AuthenticationChallenge) {
+    init?(_ challenge: OfferedScheme) {
         let parameters = challenge.parameters
         guard challenge.scheme == "digest", let realm = parameters["realm"], let nonce = parameters["nonce"] else {
             return nil

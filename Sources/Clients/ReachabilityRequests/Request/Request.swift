@@ -90,8 +90,8 @@ struct RequestValues: Sendable {
     var upload = ProgressFeed()
     var download = ProgressFeed()
     var credential: URLCredential?
-    /// The value of Authorization that answers a challenge.
-    var authorization: String?
+    /// Answers the challenges of the server; nil before the first one.
+    var responder: ChallengeResponder?
     /// The number of retries that answered a challenge.
     var challenges = 0
     var redirectHandler: (any RedirectHandler)?

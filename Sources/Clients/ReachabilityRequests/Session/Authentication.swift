@@ -43,38 +43,3 @@ extension URLCredential: CustomStringConvertible, CustomReflectable {
 
 /// A server requires authentication, and there is a credential for it.
 struct AuthenticationChallenge: Error {}
-
-/// The place for authentication schemes: a scheme answers the challenges of WWW-Authenticate that it knows (RFC 9110, section 11.6.1).
-extension URLCredential {
-    /// The value of Authorization that answers a 401; nil if none of the server's schemes is known, or the same answer was rejected.
-    ///
-    /// - Parameters:
-    ///   - head: The answer.
-    ///   - request: The request as it was sent.
-    func authorization(answering head: HTTPURLResponse, to request: URLRequest) -> String? {
-        guard let field = head.headers["WWW-Authenticate"] else { return nil }
-        let schemes = AuthenticationScheme.names(in: field)
-        guard schemes.contains("basic") else { return nil }
-        let value = HTTPHeader.authorization(username: user ?? "", password: password ?? "").value
-        return request.headers["Authorization"] == value ? nil : value
-    }
-}
-
-/// The challenges of a WWW-Authenticate field.
-enum AuthenticationScheme {
-    /// The names of the schemes in lower case. A scheme is a token that no `=` follows.
-    static func names(in field: String) -> Set<String> {
-        var names: Set<String> = []
-        var reader = FieldReader(field)
-        while !reader.isAtEnd {
-            if let token = reader.token() {
-                let isParameter = reader.take("=")
-                if isParameter { _ = reader.quoted() ?? reader.token() } else { names.insert(token.lowercased()) }
-            } else if reader.quoted() == nil {
-                reader.skip()
-            }
-            reader.skipBlanks()
-        }
-        return names
-    }
-}

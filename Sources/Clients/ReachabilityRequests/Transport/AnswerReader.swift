@@ -145,13 +145,15 @@ struct AnswerReader: Sendable {
     private func answerChallenge(of head: HTTPURLResponse) -> Bool {
         guard head.statusCode == 401, let credential = owner.credential,
             RequestURL(head.text)?.origin == RequestURL(request.text)?.origin,
-            let value = credential.authorization(answering: head, to: sent)
+            let field = head.headers["WWW-Authenticate"]
         else { return false }
-        owner.values.withLock { values in
-            values.authorization = value
+        return owner.values.withLock { values in
+            var responder = values.responder ?? ChallengeResponder(credential)
+            guard responder.accept(field) else { return false }
+            values.responder = responder
             values.challenges += 1
+            return true
         }
-        return true
     }
 
     /// Reads a body into memory; of one that is rejected only the part that may be kept.

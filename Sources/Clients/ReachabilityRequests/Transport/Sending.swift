@@ -91,6 +91,12 @@ extension Session {
 }
 
 extension URLRequest {
+    /// The path and the query, as the client sends them.
+    fileprivate var target: String {
+        let path = url?.path(percentEncoded: true) ?? ""
+        return (path.isEmpty ? "/" : path) + (url?.query(percentEncoded: true).map { "?\($0)" } ?? "")
+    }
+
     /// The request as the client takes it, without its body.
     fileprivate var withoutBody: HTTPClientRequest {
         var request = HTTPClientRequest(url: text)
@@ -111,8 +117,7 @@ private struct AttemptStart: ReachabilityRetry.RequestAdapter {
         reader.forget()
         await owner.gate.pass()
         let adapters = reader.interceptors
-        let authorization = owner.values.withLock { $0.authorization }
-        if adapters.isEmpty, last == nil, authorization == nil {
+        if adapters.isEmpty, last == nil, owner.values.withLock({ $0.responder }) == nil {
             reader.begin(reader.request.replacing(by: plain), isAdapted: false)
             return plain
         }
@@ -123,7 +128,9 @@ private struct AttemptStart: ReachabilityRetry.RequestAdapter {
         }
         if let last { request = request.replacingHead(by: try await last.adapt(request.plain)) }
         if !adapters.isEmpty { try request.validate() }
-        if let authorization { request.headers.add(name: "Authorization", value: authorization) }
+        let (method, target) = (request.sentMethod.rawValue, request.target)
+        let authorization = owner.values.withLock { $0.responder?.authorization(method: method, target: target) }
+        if let authorization { request.headers.update(name: "Authorization", value: authorization) }
         reader.begin(request, isAdapted: !adapters.isEmpty || last != nil)
         return request.plain
     }

@@ -154,7 +154,7 @@ extension Prober {
             return .datagram(echo(probe)) { completion(result(probe, $0)) }
         case .tcp(let port):
             let probe = request(.tcp, .target, address, port: port, limit: limit)
-            return .connect(connection(probe)) { completion(result(probe, $0, about: address)) }
+            return .stream(connection(probe)) { completion(result(probe, $0, about: address)) }
         case .web, .handshake, .name, .dns:
             return nil
         }

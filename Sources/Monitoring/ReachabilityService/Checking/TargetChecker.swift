@@ -35,7 +35,7 @@ package final class TargetChecker: Sendable {
     package func halt() { messages.post(.halt) }
 
     /// Starts a check now, if there is a path and no check is running.
-    package func checkNow() { mailbox.post(.checkNow) }
+    package func checkNow() { messages.post(.checkNow) }
 
     /// Stops checks for good.
     package func end() {

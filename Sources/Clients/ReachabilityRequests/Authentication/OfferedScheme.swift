@@ -1,21 +1,21 @@
 import LinuxSupport
 
-/// A challenge of a `WWW-Authenticate` or `Proxy-Authenticate` field.
+/// One challenge of a `WWW-Authenticate` or `Proxy-Authenticate` field.
 ///
 /// Source: RFC 9110, section 11.
-struct AuthenticationChallenge: Hashable, Sendable {
+struct OfferedScheme: Hashable, Sendable {
     /// The scheme in lower case, for example `digest`.
     let scheme: String
     /// The parameters by their names in lower case. The first of two parameters with one name counts.
     let parameters: [String: String]
 
     /// Returns the challenges of a field in their order. A field may contain several challenges, separated by commas like their parameters.
-    static func challenges(in field: String) -> [AuthenticationChallenge] {
-        var challenges: [AuthenticationChallenge] = []
+    static func challenges(in field: String) -> [OfferedScheme] {
+        var challenges: [OfferedScheme] = []
         var scheme: String?
         var parameters: [String: String] = [:]
         func finish() {
-            if let scheme { challenges.append(AuthenticationChallenge(scheme: scheme, parameters: parameters)) }
+            if let scheme { challenges.append(OfferedScheme(scheme: scheme, parameters: parameters)) }
             parameters = [:]
         }
         for element in FieldElements(field) {
