@@ -139,6 +139,10 @@ import TrustForge
                 + "2026-06-15T12:00:00Z; the responder http://ocsp.example/ did not answer within 5.0 seconds; "
                 + "network access is disabled"
         )
+        #expect(
+            "\(RevocationObstacle(.unencodableRequest, from: .responder(url: "http://ocsp.example/")))"
+                == "the responder http://ocsp.example/ cannot be queried: the request cannot be encoded"
+        )
         #expect(RevocationReason(rawValue: 42).description == "reason 42")
         #expect(OCSPRefusal(rawValue: 42).description == "status 42")
     }

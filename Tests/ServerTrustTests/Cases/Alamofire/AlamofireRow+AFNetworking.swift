@@ -87,12 +87,7 @@ extension AlamofireRow {
             difference:
                 "a common name is not a host name (RFC 9525, 2); Apple's systems have not accepted it since 2019"
         ),
-        row(
-            "self-signed, its key pinned, the domain",
-            [World.alternativeName],
-            host: "foobar.com",
-            policy(.publicKey, [World.alternativeName], allowsInvalid: true)
-        ),
+        own("its key pinned, the domain", policy(.publicKey, [World.alternativeName], allowsInvalid: true)),
         row("another domain", httpBin, host: "invalid.org", policy(), .hostMismatch(names: ["httpbin.org"])),
         row(
             "self-signed, pinned, without a domain",
@@ -118,48 +113,28 @@ extension AlamofireRow {
     )
 
     private static let selfSigned: [AlamofireRow] = [
-        row("self-signed, allowed, no domain", [World.alternativeName], host: nil, policy(allowsInvalid: true)),
-        row(
-            "self-signed, allowed, its key pinned, no domain",
-            [World.alternativeName],
+        own("allowed, no domain", host: nil, policy(allowsInvalid: true)),
+        own(
+            "allowed, its key pinned, no domain",
             host: nil,
             policy(.publicKey, [World.alternativeName], allowsInvalid: true)
         ),
-        row(
-            "self-signed, allowed, domains are not validated",
-            [World.alternativeName],
-            host: "foobar.com",
-            policy(allowsInvalid: true, validatesDomain: false)
-        ),
-        row(
-            "self-signed, not allowed",
-            [World.alternativeName],
-            host: nil,
-            policy(),
-            .selfSigned(subject: "AltName")
-        ),
-        row(
-            "self-signed, allowed, keys without any",
-            [World.alternativeName],
-            host: "foobar.com",
-            policy(.publicKey, allowsInvalid: true),
-            .noPins
-        ),
-        row(
-            "self-signed, allowed, given but not pinned",
-            [World.alternativeName],
-            host: "foobar.com",
-            policy(.none, [World.alternativeName], allowsInvalid: true),
-            unvouched
-        ),
-        row(
-            "self-signed, allowed, nothing given",
-            [World.alternativeName],
-            host: "foobar.com",
-            policy(allowsInvalid: true),
-            unvouched
-        ),
+        own("allowed, domains are not validated", policy(allowsInvalid: true, validatesDomain: false)),
+        own("not allowed", host: nil, policy(), .selfSigned(subject: "AltName")),
+        own("allowed, keys without any", policy(.publicKey, allowsInvalid: true), .noPins),
+        own("allowed, given but not pinned", policy(.none, [World.alternativeName], allowsInvalid: true), unvouched),
+        own("allowed, nothing given", policy(allowsInvalid: true), unvouched),
     ]
+
+    /// A server with the self-signed certificate for foobar.com.
+    private static func own(
+        _ name: String,
+        host: String? = "foobar.com",
+        _ judge: Judge,
+        _ failure: TrustFailure? = nil
+    ) -> AlamofireRow {
+        row("self-signed, \(name)", [World.alternativeName], host: host, judge, failure)
+    }
 
     /// Those that AFNetworking has taken over from Alamofire, without those that it has commented out.
     private static let common: [AlamofireRow] =
