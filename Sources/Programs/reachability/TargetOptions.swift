@@ -9,13 +9,7 @@ struct TargetOptions: ParsableArguments {
     typealias Target = (name: String?, manager: NetworkReachabilityManager)
 
     // Hidden for space, because the usage line shows it.
-    @Argument(
-        help: ArgumentHelp(
-            "Names or addresses (default: the network at large).",
-            valueName: "host",
-            visibility: .hidden
-        )
-    )
+    @Argument(help: .rare("Names or addresses (default: the network at large).", "host"))
     var hosts: [String] = []
 
     @OptionGroup var namespaceOptions: NamespaceOptions
@@ -31,7 +25,7 @@ struct TargetOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Log events and decisions to standard error.")
     var verbose = false
 
-    @Flag(help: ArgumentHelp("Process all route messages, not only relevant ones.", visibility: .hidden))
+    @Flag(help: .rare("Process all route messages, not only relevant ones."))
     var noFilter = false
 
     /// The value of `--netns`.

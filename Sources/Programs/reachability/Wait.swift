@@ -20,13 +20,7 @@ struct Wait: ParsableCommand {
     )
 
     // Hidden for space, because the usage line shows it.
-    @Argument(
-        help: ArgumentHelp(
-            "Names or addresses (default: the network at large).",
-            valueName: "host",
-            visibility: .hidden
-        )
-    )
+    @Argument(help: .rare("Names or addresses (default: the network at large).", "host"))
     var hosts: [String] = []
 
     @Flag(help: "Wait for all conditions at once, or for any.")
@@ -70,7 +64,7 @@ struct Wait: ParsableCommand {
     var over: String?
 
     // Hidden for space.
-    @Flag(help: ArgumentHelp("Wait until an active check of hosts or URLs succeeds.", visibility: .hidden))
+    @Flag(help: .rare("Wait until an active check of hosts or URLs succeeds."))
     var works = false
 
     @OptionGroup(visibility: .hidden) var active: ActiveOptions

@@ -42,14 +42,14 @@ struct Watch: ParsableCommand {
     var strict = false
 
     // Hidden for space.
-    @Flag(help: ArgumentHelp("Print verdicts of active checks, which send probes.", visibility: .hidden))
+    @Flag(help: .rare("Print verdicts of active checks, which send probes."))
     var check = false
 
     @OptionGroup(visibility: .hidden) var active: ActiveOptions
 
     @Option(
         name: .customLong("dns"),
-        help: ArgumentHelp("The DNS server of --check; repeatable.", valueName: "address", visibility: .hidden)
+        help: .rare("The DNS server of --check; repeatable.", "address")
     )
     var servers: [String] = []
 

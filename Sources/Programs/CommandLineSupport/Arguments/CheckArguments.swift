@@ -19,73 +19,49 @@ package struct CheckArguments: CompanionArguments {
     )
 
     // Hidden because the usage line shows it. The manual page lists all options, also hidden ones.
-    @Argument(
-        help: ArgumentHelp(
-            "The targets: hosts, HOST:PORT or URLs. Without targets, the internet is checked.",
-            valueName: "target",
-            visibility: .hidden
-        )
-    )
+    @Argument(help: .rare("The targets: hosts, HOST:PORT or URLs. Without targets, the internet is checked.", "target"))
     package var targets: [String] = []
 
     @OptionGroup package var active: ActiveOptions
 
     @Option(
         name: .customLong("dns"),
-        help: ArgumentHelp(
-            "The DNS server to query instead of the configured ones; repeatable.",
-            valueName: "address",
-            visibility: .hidden
-        )
+        help: .rare("The DNS server to query instead of the configured ones; repeatable.", "address")
     )
     package var servers: [String] = []
 
     @Option(
         name: .customLong("expect-address"),
-        help: ArgumentHelp(
-            "NAME=ADDRESS: the answer that DNS must give; repeatable.",
-            valueName: "pair",
-            visibility: .hidden
-        )
+        help: .rare("NAME=ADDRESS: the answer that DNS must give; repeatable.", "pair")
     )
     package var expectations: [String] = []
 
-    @Option(
-        help: ArgumentHelp("The URL of the captive portal API (RFC 8908).", valueName: "url", visibility: .hidden)
-    )
+    @Option(help: .rare("The URL of the captive portal API (RFC 8908).", "url"))
     package var portalApi: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The policy file for TLS servers, with pins for example.",
-            valueName: "file",
-            visibility: .hidden
-        ),
+        help: .rare("The policy file for TLS servers, with pins for example.", "file"),
         completion: .file()
     )
     package var policy: String?
 
-    @Option(help: ArgumentHelp("Send only over this interface or VRF.", valueName: "name", visibility: .hidden))
+    @Option(help: .rare("Send only over this interface or VRF.", "name"))
     package var interface: String?
 
-    @Option(help: ArgumentHelp("The source address of probes.", valueName: "address", visibility: .hidden))
+    @Option(help: .rare("The source address of probes.", "address"))
     package var source: String?
 
-    @Option(help: ArgumentHelp("Send only over IPv4 or IPv6: 4 or 6.", valueName: "family", visibility: .hidden))
+    @Option(help: .rare("Send only over IPv4 or IPv6: 4 or 6.", "family"))
     package var family: String?
 
-    @Option(help: ArgumentHelp("The firewall mark of probes.", valueName: "mark", visibility: .hidden))
+    @Option(help: .rare("The firewall mark of probes.", "mark"))
     package var mark: FirewallMark?
 
     @OptionGroup package var namespaceOptions: NamespaceOptions
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp(
-            "The time after which a round starts no more probes.",
-            valueName: "duration",
-            visibility: .hidden
-        )
+        help: .rare("The time after which a round starts no more probes.", "duration")
     )
     package var timeout = DurationArgument(argument: "3.4s")
 
@@ -106,7 +82,7 @@ package struct CheckArguments: CompanionArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The time between the starts of two rounds.", valueName: "duration", visibility: .hidden)
+        help: .rare("The time between the starts of two rounds.", "duration")
     )
     package var interval = DurationArgument(argument: "10s")
 
@@ -115,7 +91,7 @@ package struct CheckArguments: CompanionArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The maximum rate of started targets per second.", valueName: "number", visibility: .hidden)
+        help: .rare("The maximum rate of started targets per second.", "number")
     )
     package var rate = 200
 
@@ -147,11 +123,7 @@ package struct ActiveOptions: ParsableArguments {
 
     @Option(
         name: .customLong("resolve"),
-        help: ArgumentHelp(
-            "NAME=ADDRESS: use this address and do not query DNS; repeatable.",
-            valueName: "pair",
-            visibility: .hidden
-        )
+        help: .rare("NAME=ADDRESS: use this address and do not query DNS; repeatable.", "pair")
     )
     package var resolutions: [String] = []
 

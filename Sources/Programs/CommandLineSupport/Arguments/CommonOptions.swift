@@ -108,3 +108,10 @@ extension ParsableArguments {
         }
     }
 }
+
+extension ArgumentHelp {
+    /// Creates the help of a rarely used argument. `--help` omits it, and the manual page lists it.
+    package static func rare(_ abstract: String, _ valueName: String? = nil) -> ArgumentHelp {
+        ArgumentHelp(abstract, valueName: valueName, visibility: .hidden)
+    }
+}

@@ -94,17 +94,13 @@ package struct FleetAgentArguments: CompanionArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("The interval of state messages.", valueName: "duration", visibility: .hidden)
+        help: .rare("The interval of state messages.", "duration")
     )
     package var refresh: DurationArgument?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp(
-            "The time after which the broker reports a lost machine.",
-            valueName: "duration",
-            visibility: .hidden
-        )
+        help: .rare("The time after which the broker reports a lost machine.", "duration")
     )
     package var willDelay: DurationArgument?
 

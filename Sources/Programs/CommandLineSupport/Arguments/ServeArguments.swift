@@ -67,11 +67,11 @@ package struct PlaceOptions: ParsableArguments {
     )
     package var history: String?
 
-    @Option(help: ArgumentHelp("The URL of the service, with --reload.", valueName: "url", visibility: .hidden))
+    @Option(help: .rare("The URL of the service, with --reload.", "url"))
     package var url: String?
 
     @Option(
-        help: ArgumentHelp("A file that contains the token for --url.", valueName: "file", visibility: .hidden),
+        help: .rare("A file that contains the token for --url.", "file"),
         completion: .file()
     )
     package var tokenFile: String?
