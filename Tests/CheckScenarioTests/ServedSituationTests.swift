@@ -40,11 +40,9 @@ struct ServedSituationTests {
 enum ServedSituation {
     /// Returns the configuration for a situation: a target and additional keys. Nil for a situation that only the command can test.
     static func question(of situation: Situation) -> String? {
-        guard situation.sequel == nil else { return nil }
-        if situation.arguments.isEmpty { return "at-large = true\nchecks = [\"network\"]" }
-        guard situation.arguments.count == 1, let text = situation.arguments.first, let url = URL(string: text) else {
-            return nil
-        }
+        guard situation.sequel == nil, situation.arguments.isEmpty else { return nil }
+        guard let text = situation.target else { return "at-large = true\nchecks = [\"network\"]" }
+        guard let url = URL(string: text) else { return nil }
         if let host = url.host() {
             switch url.scheme {
             case "https", "http":

@@ -59,9 +59,10 @@ struct Situation: Sendable {
     var variants = Variant.line
     /// The URLs of anchors, if anchors are used.
     var anchors = Situation.twoAnchors
+    /// The options in addition to those of the variant.
     var arguments: [String] = []
-    /// True if an argument is a target, which may cost more.
-    var hasTarget = false
+    /// The target of the check; nil for the internet. A target may cost more.
+    var target: String?
     /// True if a stalled request is repeated with small segments.
     var isRepeated = false
     /// True if every third packet is lost, and sent again.

@@ -36,7 +36,7 @@ struct SituationRun: Sendable {
         }
         // One server in the file, and one in the option.
         if !variant.isNobody { arguments += addresses.flatMap { ["--dns", $0] } }
-        return arguments + situation.arguments
+        return arguments + situation.arguments + (situation.target.map { [$0] } ?? [])
     }
 
     /// The factor by which a check may exceed its usual duration. CHECK_TIMES=exact is for a machine with nothing else to do. Otherwise the
@@ -48,7 +48,7 @@ struct SituationRun: Sendable {
     private var budget: Int {
         if let most = situation.mostPackets { return most }
         var budget = variant.ask == .anchors || variant.ask == .anchorsByAddress ? 60 : 20
-        if situation.hasTarget { budget += 20 }
+        if situation.target != nil { budget += 20 }
         if situation.names.isTruncated { budget += 30 }
         // The control requests of the target and of an anchor.
         if situation.isRepeated { budget += 20 }

@@ -24,8 +24,7 @@ extension Situation {
             facts: facts + [.page(.anchor, 204)],
             late: late,
             variants: variants,
-            arguments: [target],
-            hasTarget: true,
+            target: target,
             right: right
         )
     }

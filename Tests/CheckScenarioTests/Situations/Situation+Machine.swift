@@ -14,8 +14,7 @@ extension Situation {
             ),
             facts: [.echo(.host), .tcp(.host, 81, .unreachable), .page(.host, 200)],
             variants: Variant.anchored,
-            arguments: ["tcp://host.example:81"],
-            hasTarget: true,
+            target: "tcp://host.example:81",
             right: .place("thisMachine", "prohibited", "noRoute", "blackholed")
         )
     }
@@ -112,8 +111,7 @@ extension Situation {
             steps: [.rule(.pc, "output", "oifname p0 meta l4proto tcp drop")],
             facts: [.echo(.gateway), .echo(.host), .name(.resolver, .addresses(1)), .tcp(.anchor, 80, .silent)],
             variants: Variant.anchored,
-            arguments: ["https://host.example/"],
-            hasTarget: true,
+            target: "https://host.example/",
             right: Right(places: ["thisMachine", "upstream"], reasons: ["tcpFiltered", "filtered", "firewall"])
         ),
         Situation(

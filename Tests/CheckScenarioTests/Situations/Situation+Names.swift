@@ -216,8 +216,7 @@ extension Situation {
             row: 37,
             facts: [.name(.resolver, "nothere.example", .code(3)), .page(.anchor, 204)],
             variants: Variant.anchored,
-            arguments: ["https://nothere.example/"],
-            hasTarget: true,
+            target: "https://nothere.example/",
             right: .place("dns", "nameNotFound")
         ),
         Situation(
@@ -225,8 +224,7 @@ extension Situation {
             title: "the name of the target has no address",
             facts: [.name(.resolver, "empty.example", .addresses(0)), .page(.anchor, 204)],
             variants: Variant.anchored,
-            arguments: ["https://empty.example/"],
-            hasTarget: true,
+            target: "https://empty.example/",
             right: .place("dns", "noData")
         ),
         Situation(
@@ -235,8 +233,7 @@ extension Situation {
             exceptions: ["host.example": .blocked(15)],
             facts: [.name(.resolver, .code(3)), .page(.anchor, 204)],
             variants: Variant.anchored,
-            arguments: ["https://host.example/"],
-            hasTarget: true,
+            target: "https://host.example/",
             right: .place("dns", "blockedByPolicy")
         ),
         Situation(

@@ -40,8 +40,7 @@ extension Situation {
             steps: [.rule(.provider, "forward", "drop"), .deaf(.host, "h0")],
             facts: [.echo(.provider), .noEcho(.atLarge), .noEcho(.host)],
             variants: Variant.anchored,
-            arguments: ["https://host.example/"],
-            hasTarget: true,
+            target: "https://host.example/",
             right: .place("upstream", "silentBeyond", "silent")
         ),
         Situation(
@@ -51,8 +50,7 @@ extension Situation {
             names: .silent,
             facts: [.name(.resolver, .silent), .noEcho(.host), .page(.anchor, 204)],
             variants: Variant.addressed,
-            arguments: ["https://host.example/"],
-            hasTarget: true,
+            target: "https://host.example/",
             right: .place("dns", "serverSilent")
         ),
         Situation(
@@ -62,8 +60,7 @@ extension Situation {
             sites: Site.anchors() + Site.hosts(.page("host"), .expired(for: "host.example")),
             facts: [.name(.resolver, .code(2)), .chain(.host, "host.example", isGood: false), .page(.anchor, 204)],
             variants: Variant.addressed,
-            arguments: ["https://host.example/"],
-            hasTarget: true,
+            target: "https://host.example/",
             right: .place("dns", "serverFailed")
         ),
         Situation(
@@ -93,8 +90,7 @@ extension Situation {
             ],
             facts: [.noEcho(.secondAnchor), .page(.anchor, 204), .tcp(.host, 8443, .refused)],
             variants: Variant.anchored,
-            arguments: ["tcp://host.example:8443"],
-            hasTarget: true,
+            target: "tcp://host.example:8443",
             right: .place("service", "refused")
         ),
         Situation(
@@ -116,8 +112,7 @@ extension Situation {
             sites: Site.anchors() + Site.hosts(.page("host"), .expired(for: "host.example")),
             facts: [.noEcho(.atLarge).only(.ipv6), .chain(.host, "host.example", isGood: false).only(.ipv4)],
             variants: Variant.dual,
-            arguments: ["https://host.example/"],
-            hasTarget: true,
+            target: "https://host.example/",
             right: .place("tls", "expired")
         ),
         Situation(
@@ -142,8 +137,7 @@ extension Situation {
             facts: [.name(.secondResolver, .silent), .noEcho(.host), .page(.anchor, 204)],
             late: [.ip(.provider, "neigh flush all")],
             variants: Variant.anchored,
-            arguments: ["https://host.example/"],
-            hasTarget: true,
+            target: "https://host.example/",
             right: .place("host", "hostUnreachable", "silent")
         ),
         Situation(
@@ -153,8 +147,7 @@ extension Situation {
             facts: [.noEcho(.atLarge).only(.ipv6), .noEcho(.host), .page(.anchor, 204).only(.ipv4)],
             late: [.ip(.provider, "neigh flush all")],
             variants: Variant.dual,
-            arguments: ["https://host.example/"],
-            hasTarget: true,
+            target: "https://host.example/",
             right: .place("host", "hostUnreachable", "silent")
         ),
         Situation(
@@ -165,8 +158,7 @@ extension Situation {
             facts: [.tcp(.anchor, 80, .silent), .chain(.host, "host.example", isGood: false)],
             variants: Variant.anchored,
             anchors: ["https://anchor.example/204", "https://second.example/204"],
-            arguments: ["https://host.example/"],
-            hasTarget: true,
+            target: "https://host.example/",
             right: .place("tls", "expired")
         ),
         Situation(

@@ -48,8 +48,7 @@ extension Situation {
             sites: Site.usual + [Site(.router, 80, .redirect(to: login))],
             facts: [.page(.host, 302), .page(.nobody, 302), .tcp(.anchor, 443, .silent)],
             variants: variants,
-            arguments: [target],
-            hasTarget: true,
+            target: target,
             right: .place("portal")
         )
     }
@@ -102,8 +101,7 @@ extension Situation {
             sites: Site.usual + [Site(.router, 80, .page("router"))],
             facts: [.page(.nobody, 200), .page(.other("192.168.1.1"), 200)],
             variants: [asked[0], asked[3]],
-            arguments: ["http://192.168.1.1/"],
-            hasTarget: true,
+            target: "http://192.168.1.1/",
             right: .works
         ),
         Situation(

@@ -48,8 +48,7 @@ extension Situation {
                 Variant(line: .ipv6, ask: .anchors, isNobody: true),
                 Variant(line: .ipv6, ask: .plainly, isNobody: true),
             ],
-            arguments: ["https://host.example/204"],
-            hasTarget: true,
+            target: "https://host.example/204",
             right: .works
         ),
         Situation(
@@ -62,8 +61,7 @@ extension Situation {
                 Variant(line: .ipv4, ask: .anchors, isNobody: true),
                 Variant(line: .ipv4, ask: .plainly, isNobody: true),
             ],
-            arguments: ["http://192.168.1.1/"],
-            hasTarget: true,
+            target: "http://192.168.1.1/",
             right: .works
         ),
         Situation(

@@ -153,8 +153,7 @@ extension Situation {
             sites: Site.anchors() + Site.hosts(.body(20_000)),
             facts: [.echo(.host), .tcp(.host, 80, .open), .page(.host, nil), .page(.anchor, 204)],
             variants: Variant.anchored,
-            arguments: ["http://host.example/"],
-            hasTarget: true,
+            target: "http://host.example/",
             isRepeated: true,
             right: .place("upstream", "pathMTU")
         ),
@@ -164,8 +163,7 @@ extension Situation {
             steps: narrow,
             facts: [.echo(.host), .page(.host, 200)],
             variants: Variant.anchored,
-            arguments: ["http://host.example/"],
-            hasTarget: true,
+            target: "http://host.example/",
             right: .place("degraded", "pathMTU")
         ),
         Situation(
@@ -176,8 +174,7 @@ extension Situation {
             sites: Site.anchors() + Site.hosts(.body(20_000)),
             facts: [.echo(.host), .tcp(.host, 443, .open), .page(.host, nil), .page(.anchor, 204)],
             variants: Variant.anchored,
-            arguments: ["https://host.example/"],
-            hasTarget: true,
+            target: "https://host.example/",
             isRepeated: true,
             right: .place("upstream", "pathMTU")
         ),

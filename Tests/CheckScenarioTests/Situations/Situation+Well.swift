@@ -114,8 +114,7 @@ extension Situation {
             steps: [.rule(.internet, "input", "tcp dport { 80, 443 } drop")],
             facts: [.tcp(.anchor, 80, .silent), .tcp(.secondAnchor, 443, .silent), .page(.host, 200)],
             variants: Variant.anchored,
-            arguments: ["https://host.example/"],
-            hasTarget: true,
+            target: "https://host.example/",
             right: .works
         ),
         Situation(
