@@ -97,7 +97,9 @@ struct ServerIdentity: Sendable {
         let (chain, own): (TLSClientIdentity, TrustCertificate)
         do throws(ConfigurationProblem) {
             let (certificate, key) = (try Self.path("certificate", certificate), try Self.path("key", key))
-            try Self.checkMode(key)
+            if let text = CredentialFile.exposure(of: key, remedy: "get a new key") {
+                throw ConfigurationProblem(path: "access.key", text: text)
+            }
             do { chain = try TLSClientIdentity(certificateFile: certificate, keyFile: key) } catch {
                 throw Self.problem(error, keyFile: key)
             }
@@ -136,12 +138,6 @@ struct ServerIdentity: Sendable {
             throw ConfigurationProblem(path: "access.\(key)", text: CredentialFile.missing(name))
         }
         return path
-    }
-
-    /// Rejects a key file that all users of this machine can access.
-    private static func checkMode(_ key: String) throws(ConfigurationProblem) {
-        guard let text = CredentialFile.exposure(of: key, remedy: "get a new key") else { return }
-        throw ConfigurationProblem(path: "access.key", text: text)
     }
 
     private static func context(_ own: TLSClientIdentity, _ authorities: [TrustCertificate]) throws -> NIOSSLContext {

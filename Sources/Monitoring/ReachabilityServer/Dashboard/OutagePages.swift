@@ -147,11 +147,8 @@ extension API {
         let id = outage.id
         let deciding = outage.deciding(at: snapshot.now)
         let (account, isOpen) = (deciding.state.account, outage.end == nil)
-        let description =
-            isOpen
-            ? StateDescription.sentence(deciding.state, of: outage.target)
-            : StateDescription.past(deciding.state, of: outage.target)
-        let length: HTML = isOpen ? snapshot.lasting(since: outage.start) : "\(outage.duration(at: snapshot.now).units)"
+        let description = StateDescription.sentence(deciding.state, of: outage.target, isPast: !isOpen)
+        let length = snapshot.length(from: outage.start, to: outage.end)
         let explanation = StateDescription.explanation(deciding.reason)
         let hero = PageParts.hero(
             mark: account.rawValue,
@@ -202,15 +199,11 @@ extension API {
         let all = (before.map { [$0] } ?? []) + outage.intervals + (after.map { [$0] } ?? [])
         let items = all.map { interval -> HTML in
             let inside = interval.start >= outage.start && interval != after
-            let length: HTML =
-                interval.end == nil
-                ? snapshot.lasting(since: interval.start) : "\(interval.duration(at: snapshot.now).units)"
+            let length = snapshot.length(from: interval.start, to: interval.end)
             let meaning = StateDescription.explanation(interval.reason)?.meaning ?? ""
             let evidence: HTML? = interval.reason.map { "<span class=\"soft\">\(meaning) <code>\($0)</code></span>" }
-            let description =
-                interval.end == nil
-                ? StateDescription.sentence(interval.state, of: outage.target)
-                : StateDescription.past(interval.state, of: outage.target)
+            let isPast = interval.end != nil
+            let description = StateDescription.sentence(interval.state, of: outage.target, isPast: isPast)
             let actor: HTML? =
                 interval.start == outage.start
                 ? nil : explained.actors[interval.start].map { "<span class=\"soft\">by <bdi>\($0.text)</bdi></span>" }
@@ -308,12 +301,8 @@ extension MonitoringService.Snapshot {
     private func item(_ outage: Outage) -> HTML {
         let deciding = outage.deciding(at: now)
         let isOpen = outage.end == nil
-        let description =
-            isOpen
-            ? StateDescription.sentence(deciding.state, of: outage.target)
-            : StateDescription.past(deciding.state, of: outage.target)
-        let length: HTML =
-            isOpen ? lasting(since: outage.start) + " so far" : "\(outage.duration(at: now).units)"
+        let description = StateDescription.sentence(deciding.state, of: outage.target, isPast: !isOpen)
+        let length = self.length(from: outage.start, to: outage.end) + (isOpen ? " so far" : "")
         return """
             <li><a href="\(PageLink.outage(outage.id))">\(Sign.svg(deciding.state.account))<b>\(description)</b>\
             <span class="long">\(length)</span>\

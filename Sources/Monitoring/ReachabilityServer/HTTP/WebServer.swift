@@ -13,11 +13,6 @@ package final class WebServer: Sendable {
     /// it must not block.
     package typealias Handler = @Sendable (WebRequest, @escaping @Sendable (WebAnswer) -> Void) -> Void
 
-    private struct Connection {
-        let channel: any Channel
-        let transport: Transport
-    }
-
     /// The state that all connections share.
     struct Shared: Sendable {
         let limits: WebLimits
@@ -30,7 +25,7 @@ package final class WebServer: Sendable {
     private struct State {
         var quota: ConnectionQuota
         var listening: [any Channel] = []
-        var connections: [ObjectIdentifier: Connection] = [:]
+        var connections: [ObjectIdentifier: (channel: any Channel, transport: Transport)] = [:]
         var socket: SocketPath?
         var hasEnded = false
     }
@@ -165,7 +160,7 @@ package final class WebServer: Sendable {
             if case .local(let user, _) = peer { user.map { .user($0) } ?? .unknown } else { WebClient(of: channel) }
         let isWelcome = state.withLock { state in
             guard !state.hasEnded, state.quota.admit(client, over: transport) else { return false }
-            state.connections[key] = Connection(channel: channel, transport: transport)
+            state.connections[key] = (channel, transport)
             return true
         }
         guard isWelcome else { return refuse(channel, transport) }

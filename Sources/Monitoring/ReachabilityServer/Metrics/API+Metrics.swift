@@ -30,13 +30,9 @@ extension API {
                 text.add(seconds, [("target", target), ("state", account.rawValue)], time.decimalSeconds)
             }
         }
-        let state = "reachability_target_state"
-        text.begin(state, .gauge, "1 for the state each target is in, 0 for the others.")
+        text.beginState("1 for the state each target is in, 0 for the others.")
         for target in snapshot.accounting.targets {
-            let current = snapshot.accounting.accounts[target]?.ledger.current.state.account
-            for account in LedgerAccount.allCases {
-                text.add(state, [("target", target), ("state", account.rawValue)], account == current)
-            }
+            text.addState(target, snapshot.accounting.accounts[target]?.ledger.current.state)
         }
         text.beginDegraded()
         for target in snapshot.accounting.targets {
@@ -112,7 +108,16 @@ extension API {
 }
 
 extension MetricsText {
+    private static let state = "reachability_target_state"
     private static let degraded = "reachability_target_degraded"
+
+    mutating func beginState(_ help: String) { begin(Self.state, .gauge, help) }
+
+    mutating func addState(_ target: String, _ state: TargetState?) {
+        for account in LedgerAccount.allCases {
+            add(Self.state, [("target", target), ("state", account.rawValue)], account == state?.account)
+        }
+    }
 
     mutating func beginDegraded() {
         begin(Self.degraded, .gauge, "1 while a target is up but works only partly, such as over one address family.")
@@ -135,11 +140,8 @@ extension API {
         let current = account.ledger.current
         var text = MetricsText(.init(query.request))
         text.add("probe_success", .gauge, "1 if the target is up.", current.state.account == .up)
-        text.begin("reachability_target_state", .gauge, "1 for the state the target is in, 0 for the others.")
-        for state in LedgerAccount.allCases {
-            let labels = [("target", name), ("state", state.rawValue)]
-            text.add("reachability_target_state", labels, state == current.state.account)
-        }
+        text.beginState("1 for the state the target is in, 0 for the others.")
+        text.addState(name, current.state)
         text.beginDegraded()
         text.addDegraded(name, current.state)
         let since = snapshot.calendar.wall(at: current.start).decimalSeconds

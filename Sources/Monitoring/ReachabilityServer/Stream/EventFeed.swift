@@ -28,19 +28,14 @@ package final class EventFeed: Sendable {
         var last: UInt64
     }
 
-    private struct Waiter {
-        /// The number of the last event that the client has.
-        let last: UInt64
-        let action: OneShot
-    }
-
     private struct State {
         var ring: EventRing
         var listeners: [ObjectIdentifier: Listener] = [:]
         var heartbeat: Cancellation?
         var subscription: Cancellation?
-        /// The requests that wait for the next event, keyed by a consecutive number.
-        var waiters: [UInt64: Waiter] = [:]
+        /// The requests that wait for the next event, with the number of the last event that the client has. The keys are consecutive
+        /// numbers.
+        var waiters: [UInt64: (last: UInt64, action: OneShot)] = [:]
         var lastWaiter: UInt64 = 0
     }
 
@@ -152,7 +147,7 @@ package final class EventFeed: Sendable {
             let last = position?.number ?? (state.ring.all.isEmpty ? state.ring.last : 0)
             guard last >= state.ring.last else { return nil }
             state.lastWaiter += 1
-            state.waiters[state.lastWaiter] = Waiter(last: last, action: action)
+            state.waiters[state.lastWaiter] = (last, action)
             return state.lastWaiter
         }
         guard let number else {

@@ -105,6 +105,11 @@ extension MonitoringService.Snapshot {
 
     func lasting(since instant: LedgerInstant) -> HTML { clock.lasting(since: calendar.wall(at: instant)) }
 
+    /// Returns the length of a time. Without an end it is updated by the script of the page.
+    func length(from start: LedgerInstant, to end: LedgerInstant?) -> HTML {
+        end.map { "\(($0 - start).units)" } ?? lasting(since: start)
+    }
+
     /// Returns a time and the duration since then, as the end of a sentence.
     func since(_ instant: LedgerInstant) -> HTML { "\(time(instant)) (\(lasting(since: instant)))." }
 }

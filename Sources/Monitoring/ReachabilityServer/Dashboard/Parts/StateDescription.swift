@@ -15,6 +15,13 @@ package enum StateDescription {
     }
 
     /// Returns a sentence about a state, without its full stop.
+    ///
+    /// - Parameter isPast: True for a former state.
+    static func sentence(_ state: TargetState, of name: String, isPast: Bool) -> String {
+        isPast ? past(state, of: name) : sentence(state, of: name)
+    }
+
+    /// Returns a sentence about a state, without its full stop.
     static func sentence(_ state: TargetState, of name: String) -> String {
         let text = text(state, of: name == "internet" ? "the internet" : name)
         return text.hasPrefix("the internet") ? "T" + text.dropFirst() : text
