@@ -141,12 +141,18 @@ extension StringProtocol {
     }
 }
 
-// MARK: - Hexadecimal digits
+// MARK: - Hexadecimal digits and hashes
 
 extension Sequence<UInt8> {
     /// Returns two lower-case digits for each byte.
     package func hexadecimal(separator: String = "") -> String {
         map(\.hexadecimal).joined(separator: separator)
+    }
+
+    /// The 64-bit FNV-1a hash, which is the same on every machine. Collisions can be made on purpose. Inlined, because
+    /// generic code for bytes is slow.
+    @inlinable package var contentHash: UInt64 {
+        reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 }
 

@@ -22,7 +22,8 @@ package struct WebAnswer: Sendable {
     /// Source: RFC 9110, 8.8.3 and 13.1.2.
     package func tagged(for request: WebRequest) -> WebAnswer {
         guard status == .ok else { return self }
-        // The tag is weak, because the same content may also be sent compressed.
+        // The tag is weak, because the same content may also be sent compressed. A collision of hashes could only affect a client that
+        // chose the contents itself.
         let tag = "W/\"\(String(body.contentHash, radix: 16))\""
         var answer = self
         answer.headers.append(("ETag", tag))
@@ -56,11 +57,6 @@ extension WebAnswer {
         }
         return answer
     }
-}
-
-extension [UInt8] {
-    /// The 64-bit FNV-1a hash. A collision could only affect a client that chose the contents itself.
-    var contentHash: UInt64 { reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } }
 }
 
 extension WebAnswer {

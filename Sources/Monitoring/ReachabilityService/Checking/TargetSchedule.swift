@@ -1,3 +1,4 @@
+import LinuxSupport
 package import ReachabilityLedger
 
 /// The state of one target that follows from the results of its checks, and the schedule of the next check.
@@ -53,8 +54,8 @@ package struct TargetSchedule: Sendable {
     /// - Parameter name: The name of the target, which determines its offset in the interval.
     package init(_ settings: CheckSettings, of name: String, at now: LedgerInstant) {
         self.settings = settings
-        // FNV-1a with additional mixing, so that names that differ only in the last letter get distant offsets.
-        var hash = name.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        // The hash is mixed, so that names that differ only in the last letter get distant offsets.
+        var hash = name.utf8.contentHash
         hash = (hash ^ hash >> 32) &* 0x9e37_79b9_7f4a_7c15
         let interval = max(1, settings.interval.ledgerNanoseconds)
         phase = .nanoseconds(Int64(hash % UInt64(interval)))
