@@ -75,8 +75,7 @@ struct EngineFaultTests {
 
     @Test
     func `a request bound to a removed interface ends`() async throws {
-        try await Chain.run { chain in
-            let engine = try chain.engine()
+        try await Chain.run { chain, engine in
             let isAnswered = Locked(false)
             let request = DatagramRequest(
                 to: try SocketEndpoint(Chain.hosts[0], port: EchoServer.port),
@@ -143,8 +142,7 @@ struct EngineFaultTests {
 
     @Test(.enabled(if: hasPacketFilter, "there is no nft"))
     func `a drop by the local packet filter is recognized`() async throws {
-        try await Chain.run { chain in
-            let engine = try chain.engine()
+        try await Chain.run { chain, engine in
             func filter(_ verdict: String) throws {
                 let rules = """
                     flush ruleset

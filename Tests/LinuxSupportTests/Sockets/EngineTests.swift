@@ -18,8 +18,7 @@ struct EngineTests {
 
     @Test(arguments: Chain.hosts)
     func `a datagram is answered`(host: String) async throws {
-        try await Chain.run { chain in
-            let engine = try chain.engine()
+        try await Chain.run { chain, engine in
             var request = try request(host, .payload(Array("echo".utf8)))
             let outcome = await engine.send(request)
             #expect(outcome.end == .answered)
@@ -45,8 +44,7 @@ struct EngineTests {
 
     @Test(arguments: Chain.hosts)
     func `jobs that start together end independently`(host: String) async throws {
-        try await Chain.run { chain in
-            let engine = try chain.engine()
+        try await Chain.run { chain, engine in
             let (ends, ended) = AsyncStream.makeStream(of: (Int, Bool).self)
             let open = StreamRequest(to: try SocketEndpoint(host, port: EchoServer.port), limit: .seconds(20))
             var silent = try request(host, .payload([1]))
@@ -73,8 +71,7 @@ struct EngineTests {
     /// Otherwise a thread that Dispatch starts for the callback would stay in the namespace and run other work there.
     @Test
     func `callbacks run outside the namespace of the engine`() async throws {
-        try await Chain.run { chain in
-            let engine = try chain.engine()
+        try await Chain.run { chain, engine in
             let outside = try NamespaceIdentity(path: "/proc/self/ns/net")
             func place(_ job: (@escaping @Sendable () -> Void) -> EngineJob, isCancelled: Bool = false) async throws {
                 let place = await withCheckedContinuation { continuation in
@@ -98,8 +95,7 @@ struct EngineTests {
 
     @Test(arguments: Chain.hosts)
     func `open, closed and silent ports are distinguished`(host: String) async throws {
-        try await Chain.run { chain in
-            let engine = try chain.engine()
+        try await Chain.run { chain, engine in
             let open = await engine.connect(
                 StreamRequest(to: try SocketEndpoint(host, port: EchoServer.port), limit: .seconds(8))
             )
@@ -144,8 +140,7 @@ struct EngineTests {
 
     @Test
     func `many connections share few descriptors`() async throws {
-        try await Chain.run { chain in
-            let engine = try chain.engine(EngineLimits(descriptors: 16))
+        try await Chain.run(EngineLimits(descriptors: 16)) { chain, engine in
             let endpoint = try SocketEndpoint(Chain.hosts[1], port: EchoServer.port)
             let outcomes = await simultaneously(200) {
                 await engine.connect(StreamRequest(to: endpoint, limit: .seconds(20)))
@@ -157,8 +152,7 @@ struct EngineTests {
 
     @Test
     func `an open connection can be taken`() async throws {
-        try await Chain.run { chain in
-            let engine = try chain.engine()
+        try await Chain.run { chain, engine in
             var request = StreamRequest(
                 to: try SocketEndpoint(Chain.hosts[0], port: EchoServer.port),
                 settings: SocketSettings(maximumSegment: 1200),
@@ -191,8 +185,7 @@ struct EngineTests {
 
     @Test(arguments: Chain.hosts)
     func `1,000 echoes are answered and each has a kernel timestamp`(host: String) async throws {
-        try await Chain.run { chain in
-            let engine = try chain.engine()
+        try await Chain.run { chain, engine in
             let request = try request(host, .echo(size: 56))
             // The kernel records timestamps only while a socket has requested them, and starts with a delay.
             let hole = host.contains(":") ? "fd98::66" : "198.51.100.66"
@@ -215,8 +208,7 @@ struct EngineTests {
 
     @Test
     func `waiting echoes start as soon as others end`() async throws {
-        try await Chain.run { chain in
-            let engine = try chain.engine(EngineLimits(echoes: 7))
+        try await Chain.run(EngineLimits(echoes: 7)) { chain, engine in
             // No request waits for the timeout of another.
             let request = DatagramRequest(to: try SocketEndpoint(Chain.hosts[0]), .echo(size: 8), limit: .seconds(600))
             let outcomes = await simultaneously(100) { await engine.send(request) }
@@ -226,8 +218,7 @@ struct EngineTests {
 
     @Test
     func `a cancelled request ends and closes its socket`() async throws {
-        try await Chain.run { chain in
-            let engine = try chain.engine(EngineLimits(descriptors: 2))
+        try await Chain.run(EngineLimits(descriptors: 2)) { chain, engine in
             var requests = [DatagramRequest.Content.payload([0]), .echo(size: 8)].map { content in
                 DatagramRequest(
                     to: SocketEndpoint(WireAddress(ipv4: 0xc633_6442), port: 9),
@@ -283,8 +274,7 @@ struct EngineTests {
 
     @Test
     func `the limit of descriptors is not exceeded`() async throws {
-        try await Chain.run { chain in
-            let engine = try chain.engine(EngineLimits(descriptors: 4))
+        try await Chain.run(EngineLimits(descriptors: 4)) { chain, engine in
             let hole = try SocketEndpoint("198.51.100.66", port: 9)
             let outcomes = await simultaneously(20) {
                 await engine.send(DatagramRequest(to: hole, .payload([0]), limit: .milliseconds(50)))

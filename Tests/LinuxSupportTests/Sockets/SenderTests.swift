@@ -25,8 +25,7 @@ struct SenderTests {
 
     private func datagrams(_ cases: [SenderCase], _ content: DatagramRequest.Content, as user: Chain.User) async throws
     {
-        try await Chain.run { chain in
-            let engine = try chain.engine(as: user)
+        try await Chain.run(as: user) { chain, engine in
             try await withThrowingTaskGroup { group in
                 for (one, word) in cases.flatMap({ one in one.words.map { (one, $0) } }) {
                     let request = DatagramRequest(
@@ -61,8 +60,7 @@ struct SenderTests {
 
     @Test(arguments: users)
     func `each ICMP error has its sender on a TCP socket`(user: Chain.User) async throws {
-        try await Chain.run { chain in
-            let engine = try chain.engine(as: user)
+        try await Chain.run(as: user) { chain, engine in
             try await withThrowingTaskGroup { group in
                 for (one, word) in SenderCase.all.flatMap({ one in one.words.map { (one, $0) } }) {
                     let request = StreamRequest(
@@ -87,8 +85,7 @@ struct SenderTests {
 
     @Test
     func `the hop limit of an ICMP error shows the distance of its sender`() async throws {
-        try await Chain.run { chain in
-            let engine = try chain.engine()
+        try await Chain.run { chain, engine in
             for (host, limits) in [
                 ("203.0.113.7", [(UInt8(1), UInt8(64)), (2, 63)]), ("fd77::10", [(1, 64), (2, 63)]),
             ] {
@@ -255,6 +252,15 @@ final class Chain: Sendable {
         }
         defer { chain.close() }
         try await body(chain)
+    }
+
+    /// Runs a function with a new chain and an engine whose sockets are in the namespace of the pc.
+    static func run(
+        _ limits: EngineLimits = .init(),
+        as user: User = .root,
+        _ body: @Sendable (Chain, SocketEngine) async throws -> Void
+    ) async throws {
+        try await run { chain in try await body(chain, try chain.engine(limits, as: user)) }
     }
 
     private func close() {

@@ -111,8 +111,7 @@ struct StreamTests {
 
     @Test
     func `a failed connection is reported`() async throws {
-        try await Chain.run { chain in
-            let engine = try chain.engine()
+        try await Chain.run { chain, engine in
             let closed = await engine.connect(try request())
             try #require(closed.end == .failed(.connectionRefused) && closed.connected == nil, "\(closed)")
             let hole = await engine.connect(try request("198.51.100.66", limit: .milliseconds(300)))
