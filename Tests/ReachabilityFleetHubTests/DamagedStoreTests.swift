@@ -88,9 +88,11 @@ import Testing
         "DROP TABLE device; CREATE TABLE device (site, device, record); INSERT INTO device VALUES (NULL, 1, x'ff')",
         "DROP TABLE age; DELETE FROM grdb_migrations WHERE identifier <> '1'",
     ])
-    func `a file with other tables is renamed, too`(sql: String) throws {
+    func `a file with other tables is refused`(sql: String) throws {
         try execute(sql)
-        #expect(try use() != nil)
+        let error = #expect(throws: HistoryFault.self) { try HubStore(file) }
+        let hint = "; move it away, or name another file with --history"
+        #expect(error?.kind == .foreign && error?.text.hasSuffix(hint) == true)
     }
 
     @Test func `a damaged record is left out`() throws {

@@ -49,13 +49,11 @@ package struct DatabaseSchema: Sendable {
     }
 
     /// Checks that the file has all tables and columns, because a value of another type cannot be read.
-    fileprivate func checkTables(_ db: Database) throws {
+    fileprivate func checkTables(_ db: Database, _ file: String) throws {
         let whole = try DatabaseQueue()
         try migrator.migrate(whole)
         let missing = try whole.read(Self.columns).subtracting(Self.columns(db))
-        guard missing.isEmpty else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "it has other tables than a \(owner) creates")
-        }
+        guard missing.isEmpty else { throw foreign(file, "it has other tables than a \(owner) creates") }
     }
 
     private static func columns(_ db: Database) throws -> Set<String> {
@@ -76,9 +74,9 @@ package struct DatabaseSchema: Sendable {
         return identifier == UInt32(bitPattern: applicationID) || isUnnamed || header.allSatisfy { $0 == 0 }
     }
 
-    fileprivate func foreign(_ file: String) -> HistoryError {
-        let hint = "move it away, or name another file with --history"
-        return HistoryError(.foreign, file, "it is not a database of a \(owner), or its header is damaged; \(hint)")
+    fileprivate func foreign(_ file: String, _ reason: String? = nil) -> HistoryError {
+        let reason = reason ?? "it is not a database of a \(owner), or its header is damaged"
+        return HistoryError(.foreign, file, "\(reason); move it away, or name another file with --history")
     }
 }
 
@@ -132,22 +130,20 @@ package final class DatabaseFile: Sendable {
             let pool = try DatabasePool(path: path.hasPrefix("/") ? path : "./" + path, configuration: configuration)
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             try schema.migrator.migrate(pool)
-            try pool.writeWithoutTransaction(schema.checkTables)
+            try pool.writeWithoutTransaction { try schema.checkTables($0, path) }
             return pool
         }
         try OwnFile.make(path)
         do {
             return (try connect(), nil)
-        } catch let error as DatabaseError where Self.isDamage(error) {
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            // A table or a column is missing.
+            throw schema.foreign(path, error.message)
+        } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
             let name = try setAside(path, schema)
             try OwnFile.make(path)
             return (try connect(), name)
         }
-    }
-
-    /// Returns whether an error means that the file is damaged. An error in SQL means that a table or a column is missing.
-    private static func isDamage(_ error: DatabaseError) -> Bool {
-        [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode)
     }
 
     /// Runs a read-only transaction.
