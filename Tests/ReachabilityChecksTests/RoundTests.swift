@@ -136,7 +136,8 @@ import Testing
         try await withLine(breaking: { try LabRow.forward(false, in: $0.gateway) }) { line, options in
             var options = options
             options.timeLimit = .milliseconds(1500)
-            let gate = ProbeGate(rate: 1000, burst: 1000)
+            // On a busy machine the rounds may be seconds apart, and the limit is three errors in three seconds.
+            let gate = ProbeGate(rate: 1000, burst: 1000) { .zero }
             let site = try CheckSite(options, gate: gate)
             let results = await withTaskGroup(of: [ProbeResult].self) { group in
                 for _ in 0..<3 {
@@ -169,10 +170,19 @@ import Testing
                 var options = options
                 options.family = .ipv4
                 options.anchors = [try CheckOptions.Anchor("http://198.18.0.9/")]
-                let (evidence, _) = try await line.round(options)
-                let pages = evidence.results.filter { $0.request.subject == .inventedAddress }
-                #expect(pages.isEmpty != isAsked, "\(address): \(pages)")
-                #expect(evidence.results.contains { $0.purpose == .invented && $0.outcome == .answered })
+                func isAnswered(_ results: [ProbeResult]) -> Bool {
+                    results.contains { $0.purpose == .invented && $0.outcome == .answered }
+                }
+                func pages(_ results: [ProbeResult]) -> [ProbeResult] {
+                    results.filter { $0.request.subject == .inventedAddress }
+                }
+                // The answer of a busy machine may arrive after the round.
+                var results = try await line.round(options).evidence.results
+                for _ in 0..<30 where !isAnswered(results) || isAsked && pages(results).isEmpty {
+                    results = try await line.round(options).evidence.results
+                }
+                #expect(pages(results).isEmpty != isAsked, "\(address): \(results)")
+                #expect(isAnswered(results))
             }
         }
     }
