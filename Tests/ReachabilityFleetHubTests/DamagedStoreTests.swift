@@ -90,7 +90,7 @@ import Testing
     ])
     func `a file with other tables is refused`(sql: String) throws {
         try execute(sql)
-        let error = #expect(throws: HistoryFault.self) { try HubStore(file) }
+        let error = #expect(throws: HistoryError.self) { try HubStore(file) }
         let hint = "; move it away, or name another file with --history"
         #expect(error?.kind == .foreign && error?.text.hasSuffix(hint) == true)
     }

@@ -89,7 +89,7 @@ import Testing
         let queue = try DatabaseQueue(path: directory.file)
         try queue.write { try $0.execute(sql: "DROP TABLE interval; DROP TABLE run; CREATE TABLE run (id)") }
         try queue.close()
-        let error = #expect(throws: HistoryFault.self) { try HistoryStore(directory.file) }
+        let error = #expect(throws: HistoryError.self) { try HistoryStore(directory.file) }
         #expect(error?.kind == .foreign)
     }
 
