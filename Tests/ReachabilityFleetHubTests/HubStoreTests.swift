@@ -3,6 +3,7 @@ import ReachabilityFleet
 import ReachabilityLedger
 import Testing
 
+@testable import ReachabilityFleetHub
 @testable import ReachabilityService
 
 /// The machines and incidents of a hub in its store.

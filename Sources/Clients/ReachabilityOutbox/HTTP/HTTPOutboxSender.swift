@@ -141,7 +141,8 @@ public struct HTTPOutboxSender: OutboxSender {
     private func refused(_ result: OutboxResult, _ delivery: OutboxDelivery, _ status: Int) async -> OutboxResult {
         guard let origin = delivery.request.unprotectedOrigin, case .answer(let host) = await interception(of: origin)
         else { return result }
-        return .held(cause: "status \(status), but the nonexistent host \(host) responds too; a portal may have sent the response")
+        let reason = "the nonexistent host \(host) responds too; a portal may have sent the response"
+        return .held(cause: "status \(status), but \(reason)")
     }
 
     /// The result of the requests to hosts that do not exist.

@@ -164,8 +164,8 @@ extension HubAPI {
                 "cannot delete: not connected to the broker, whose retained messages would restore the devices; try again later"
             )
         }
-        let devices = keeper.hub.devices
-        let known = try disk { () throws(HistoryError) in try keeper.forget(places) }
+        let devices = writer.hub.devices
+        let known = try disk { () throws(HistoryError) in try writer.forget(places) }
         for place in known {
             guard let device = devices[place] else { continue }
             let last = DeviceReplay(after: device.log.newest.last)

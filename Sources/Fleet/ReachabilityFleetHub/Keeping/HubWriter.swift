@@ -111,8 +111,8 @@ package final class HubWriter: Sendable {
     /// Deletes machines. A later message adds its machine again. If an error is thrown, no machine is deleted.
     ///
     /// - Returns: The machines that were known.
-    package func forget(_ places: [FleetPlace]) throws(HistoryError) -> [FleetPlace] {
-        try queue.sync { () -> Result<[FleetPlace], HistoryError> in
+    package func forget(_ places: [DeviceID]) throws(HistoryError) -> [DeviceID] {
+        try queue.sync { () -> Result<[DeviceID], HistoryError> in
             work()
             let devices = hub.devices
             let known = places.filter { devices[$0] != nil }

@@ -32,7 +32,7 @@ package final class HubStore: Sendable {
     }
 
     /// Deletes machines, and the incidents that affected no other machine.
-    package func forget(_ places: [FleetPlace]) throws(HistoryError) {
+    package func forget(_ places: [DeviceID]) throws(HistoryError) {
         try database.write { db in for place in places { try Self.forget(place, db) } }
     }
 
@@ -162,7 +162,7 @@ extension HubStore {
     }
 
     /// True if an outage of a machine is part of an incident.
-    package func hasOutage(_ id: String, of place: FleetPlace) throws(HistoryError) -> Bool {
+    package func hasOutage(_ id: String, of place: DeviceID) throws(HistoryError) -> Bool {
         try database.read { db in
             try Bool.fetchOne(
                 db,

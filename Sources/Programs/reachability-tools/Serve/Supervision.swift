@@ -48,7 +48,7 @@ final class Supervision: Sendable {
             Watchdog(limit: limit, clock: service.clock.monitor) { [weak service] done in
                 service?.roundTrip(through: history, done)
             } notify: { [weak self] in
-                self?.tell("WATCHDOG=1")
+                self?.notify("WATCHDOG=1")
             }
         }
         state.withLock { ($0.listener, $0.watchdog) = (listener, watchdog) }
@@ -101,7 +101,7 @@ final class Supervision: Sendable {
                 defer { (state.hasFailed, state.isDeaf) = (true, true) }
                 return !state.hasFailed
             }
-            let place = socket.place.printable
+            let place = socket.address.printable
             if isFirst { StandardError.report("cannot notify the service manager at \(place): \(error)") }
         }
     }
