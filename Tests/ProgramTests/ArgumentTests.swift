@@ -64,8 +64,8 @@ import TrustForge
     private static let place = ["--site", "s", "--device", "d"]
 
     @Test(arguments: [
-        (["--broker", "http://a"] + place, "\"http://a\" is no address of a broker: write mqtts://"),
-        (["--broker", "mqtts://u:hush@a?hush"] + place, "\"mqtts://***@a?***\" is no address of a broker: write"),
+        (["--broker", "http://a"] + place, "\"http://a\" is not the address of a broker; write mqtts://"),
+        (["--broker", "mqtts://u:hush@a?hush"] + place, "\"mqtts://***@a?***\" is not the address of a broker; write"),
         (
             ["--broker", "mqtts://a", "--site", "s/t", "--device", "d"],
             "--site and --device take 1 to 64 letters"

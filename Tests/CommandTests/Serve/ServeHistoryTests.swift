@@ -77,7 +77,7 @@ import Testing
         #expect(try await intervals(third).map(\.state) == ["up", "unknown", "up", "unknown", "up"])
         try await Command.run(["serve", "--mark-stopped", "--history", file])
             .expectRefusal(
-                "cannot use the history \(file): another process uses it; give each its own --history",
+                "cannot use the history \(file): another process uses it; give each process its own --history",
                 status: 75
             )
         #expect(try await third.end() == 0)
