@@ -50,10 +50,23 @@ package struct DatabaseSchema: Sendable {
 
     /// Checks that the file has all tables and columns, because a value of another type cannot be read.
     fileprivate func checkTables(_ db: Database, _ file: String) throws {
-        let whole = try DatabaseQueue()
-        try migrator.migrate(whole)
-        let missing = try whole.read(Self.columns).subtracting(Self.columns(db))
+        let missing = try empty().read(Self.columns).subtracting(Self.columns(db))
         guard missing.isEmpty else { throw foreign(file, "it has other tables than a \(owner) creates") }
+    }
+
+    /// Databases with all tables and no rows, keyed by their owner. They stay, because Dispatch disposes of a queue of GRDB on a thread whose
+    /// monitor then wakes the process every second for ever.
+    private static let empties = Locked<[String: DatabaseQueue]>([:])
+
+    /// Returns a database in memory with all tables and no rows.
+    private func empty() throws -> DatabaseQueue {
+        try Self.empties.withLock { empties in
+            if let known = empties[owner] { return known }
+            let database = try DatabaseQueue()
+            try migrator.migrate(database)
+            empties[owner] = database
+            return database
+        }
     }
 
     private static func columns(_ db: Database) throws -> Set<String> {
