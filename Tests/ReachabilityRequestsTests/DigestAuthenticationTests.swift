@@ -111,8 +111,13 @@ struct DigestAuthenticationTests {
         #expect(stale.accept([challenge]))
         #expect(stale.accept([challenge + ", stale=TRUE"]))
         #expect(stale.accept([challenge + ", stale=true"]))
-        // A server that calls every nonce stale is not asked for ever.
+        // The number of answers is limited, because a server may call every nonce stale.
         #expect(!stale.accept([challenge + ", stale=true"]))
+
+        // After Digest the password is not sent with Basic.
+        let downgraded = Responder(user: "u", password: "p")
+        #expect(downgraded.accept([challenge]))
+        #expect(!downgraded.accept([#"Basic realm="r""#]))
     }
 
     @Test(

@@ -3,7 +3,7 @@ public import ReachabilityRequests
 /// Alamofire's policy as an interceptor. It retries some methods after some statuses and after errors of the network, with an exponential
 /// backoff. The session's own policy (`Session.policy`) is asked first; without one, this policy alone decides.
 ///
-/// Unlike Alamofire it goes by how far a request got, and not by codes of `URLError`.
+/// Unlike in Alamofire it decides by the progress of a request, and not by codes of `URLError`.
 public final class RetryPolicy: RequestInterceptor {
     /// 2
     public static let defaultRetryLimit: UInt = 2
@@ -22,7 +22,7 @@ public final class RetryPolicy: RequestInterceptor {
     public let exponentialBackoffBase: UInt
     /// The first delay, in seconds.
     public let exponentialBackoffScale: Double
-    /// What may be repeated.
+    /// The requests that may be repeated.
     public let retryableHTTPMethods: Set<HTTPMethod>
     /// Answers that are retried.
     public let retryableHTTPStatusCodes: Set<Int>
@@ -53,7 +53,7 @@ public final class RetryPolicy: RequestInterceptor {
         completion(result(for: request, isRetried: shouldRetry(request: request, dueTo: error)))
     }
 
-    /// Whether a request is one to retry, however often it has been.
+    /// Returns whether a request is one to retry, however often it has been.
     public func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
         guard let method = request.request?.method, retryableHTTPMethods.contains(method) else { return false }
         if let status = request.response?.statusCode, retryableHTTPStatusCodes.contains(status) { return true }
@@ -95,7 +95,7 @@ public final class ConnectionLostRetryPolicy: RequestInterceptor {
     public var exponentialBackoffBase: UInt { policy.exponentialBackoffBase }
     /// The first delay, in seconds.
     public var exponentialBackoffScale: Double { policy.exponentialBackoffScale }
-    /// What may be repeated.
+    /// The requests that may be repeated.
     public var retryableHTTPMethods: Set<HTTPMethod> { policy.retryableHTTPMethods }
     /// No answer is retried.
     public var retryableHTTPStatusCodes: Set<Int> { policy.retryableHTTPStatusCodes }

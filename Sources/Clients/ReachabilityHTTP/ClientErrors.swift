@@ -53,7 +53,7 @@ extension ChannelError: RetryableError {
         }
     }
 
-    /// Whether the connection ended: the errors after which the request may have been processed.
+    /// A Boolean value that indicates whether the connection ended: the errors after which the request may have been processed.
     public var isConnectionLost: Bool { failureStage == .mayHaveBeenProcessed }
 }
 
@@ -175,7 +175,7 @@ extension NIOSSLError: RetryableError {
 }
 
 extension BoringSSLError {
-    /// Whether the peer or the network ended the handshake without a TLS alert.
+    /// A Boolean value that indicates whether the peer or the network ended the handshake without a TLS alert.
     fileprivate var isCutOff: Bool {
         switch self {
         case .zeroReturn, .syscallError: true
@@ -247,6 +247,6 @@ package enum ErrorDescription {
 }
 
 extension BoringSSLError {
-    /// Whether TLS could not begin at all, because the trusted roots cannot be read.
+    /// A Boolean value that indicates whether TLS could not begin at all, because the trusted roots cannot be read.
     package var isOfSettings: Bool { if case .unknownError = self { true } else { false } }
 }

@@ -12,7 +12,7 @@ final class HTTPAttempts: Sendable {
     private let timeout: Duration?
     private let makeBody: (@Sendable () throws -> HTTPClientRequest.Body?)?
     private let logger: Logger?
-    /// Whether an attempt has begun to send the body.
+    /// A Boolean value that indicates whether an attempt has begun to send the body.
     private let hasSentBody = Locked(false)
     /// The responses of the hops.
     private let history = Locked<[HTTPClientRequestResponse]>([])
@@ -37,13 +37,13 @@ final class HTTPAttempts: Sendable {
         self.logger = logger
     }
 
-    /// Whether the request has a body, and whether that can be sent again.
+    /// A Boolean value that indicates whether the request has a body, and whether that can be sent again.
     var bodyKind: RequestBodyKind {
         if makeBody != nil { return .replayable }
         return request.body.map { $0.isReplayable ? .replayable : .once } ?? .none
     }
 
-    /// Whether the body has been used up.
+    /// A Boolean value that indicates whether the body has been used up.
     var isBodyLost: Bool { hasSentBody.withLock { $0 } && bodyKind == .once }
 
     /// Sends the adapted request of a hop, and returns when its response begins.
@@ -91,7 +91,7 @@ extension HTTPClientRequest {
 /// A body that is not recognised counts as a stream of unknown length. The worst that a new version can do is that a body is sent in chunks,
 /// and not a second time.
 extension HTTPClientRequest.Body {
-    /// Whether the body can be sent any number of times: bytes in memory, and not a sequence that is read once.
+    /// A Boolean value that indicates whether the body can be sent any number of times: bytes in memory, and not a sequence that is read once.
     var isReplayable: Bool {
         switch mode?.label {
         case "byteBuffer": true

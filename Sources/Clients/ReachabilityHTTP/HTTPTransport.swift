@@ -117,7 +117,7 @@ final class SendPermit: Sendable {
         self.progress = progress
     }
 
-    /// Whether the first byte may leave now. True at most once.
+    /// Returns whether the first byte may leave now. True at most once.
     func use() -> Bool {
         state.withLock { state in
             guard case .open = state else { return false }
@@ -229,6 +229,6 @@ extension TLSConfiguration {
 }
 
 extension HTTPClient.Configuration.RedirectConfiguration {
-    /// Whether it is `disallow`. async-http-client 1.37 has no getter for it.
+    /// A Boolean value that indicates whether it is `disallow`. async-http-client 1.37 has no getter for it.
     fileprivate var isDisallowed: Bool { Mirror(reflecting: self).descendant("mode").map { "\($0)" } == "disallow" }
 }

@@ -117,7 +117,7 @@ package struct ProxyExceptions: Sendable {
         names = entries.filter { Self.prefix($0) == nil }.map { Self.name($0) }.filter { !$0.isEmpty }
     }
 
-    /// Whether a host, without the brackets of an IPv6 address, is contacted without a proxy.
+    /// Returns whether a host, without the brackets of an IPv6 address, is contacted without a proxy.
     package func contains(_ host: String) -> Bool {
         if hasAll { return true }
         if let address = AddressLiteral(host)?.wire { return prefixes.contains { $0.contains(address) } }

@@ -154,7 +154,7 @@ extension RetryingHTTPClient {
 
     /// Sends a request once, to its first host, on behalf of a run that has decided to send it now. It neither waits nor counts.
     ///
-    /// - Parameter isProbe: Whether the attempt is to show whether the monitor is right. A missing path then does not end it.
+    /// - Parameter isProbe: True if the attempt is to show whether the monitor is right. A missing path then does not end it.
     package func once(
         _ request: HTTPClientRequest,
         _ settings: RetrySettings,

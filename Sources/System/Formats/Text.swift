@@ -181,7 +181,7 @@ extension UInt8 {
 // MARK: - Names
 
 extension String {
-    /// Whether the text has 1 to 64 ASCII letters, digits, `.`, `_` and `-`, and nothing else.
+    /// A Boolean value that indicates whether the text has 1 to 64 ASCII letters, digits, `.`, `_` and `-`, and nothing else.
     package var isIdentifier: Bool {
         (1...64).contains(utf8.count)
             && unicodeScalars.allSatisfy { scalar in

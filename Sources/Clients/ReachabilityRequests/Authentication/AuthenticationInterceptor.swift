@@ -62,7 +62,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         adapt(urlRequest, for: session, isRefreshed: false, completion: completion)
     }
 
-    /// - Parameter isRefreshed: Whether the request has waited for a refresh. Without a window a refreshed credential is used even if it
+    /// - Parameter isRefreshed: True if the request has waited for a refresh. Without a window a refreshed credential is used even if it
     ///   requires another refresh.
     private func adapt(
         _ urlRequest: URLRequest,
@@ -222,7 +222,7 @@ struct RefreshState<Credential: AuthenticationCredential>: Sendable {
     }
 
     /// - Parameters:
-    ///   - isOld: Whether the credential of that version requires a refresh.
+    ///   - isOld: True if the credential of that version requires a refresh.
     ///   - again: Called after a refresh.
     mutating func adapt(isOld: Bool, in version: Int, _ again: @escaping Waiting) -> Step {
         if underWay != nil {

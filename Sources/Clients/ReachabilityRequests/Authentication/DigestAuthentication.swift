@@ -1,6 +1,49 @@
 import Crypto
 import LinuxSupport
 
+/// A name and a password for servers that require authentication. It stands for Foundation's class of this name.
+public struct URLCredential: Hashable, Sendable {
+    /// How long a credential is kept. Here it is kept with its request.
+    public enum Persistence: UInt, Hashable, Sendable {
+        /// For one request.
+        case none = 0
+        /// For the session.
+        case forSession = 1
+        /// For ever, on this machine.
+        case permanent = 2
+        /// For ever, on all machines of the user.
+        case synchronizable = 3
+    }
+
+    /// The name.
+    public let user: String?
+    /// The password.
+    public let password: String?
+    /// How long the credential is kept.
+    public let persistence: Persistence
+
+    /// A credential.
+    public init(user: String, password: String, persistence: Persistence) {
+        self.user = user
+        self.password = password
+        self.persistence = persistence
+    }
+
+    /// A Boolean value that indicates whether there is a password.
+    public var hasPassword: Bool { password != nil }
+}
+
+extension URLCredential: CustomStringConvertible, CustomReflectable {
+    /// The name, without the password.
+    public var description: String { "\(user ?? ""): (redacted)" }
+
+    /// The name, without the password.
+    public var customMirror: Mirror { Mirror(self, children: ["user": user ?? ""]) }
+}
+
+/// A server requires authentication, and there is a credential for it.
+struct AuthenticationChallenge: Error {}
+
 /// The answers to challenges of one server: Basic (RFC 7617) and Digest (RFC 7616).
 ///
 /// Of several challenges the first that is supported is used, Digest before Basic, as RFC 7616, section 3.7, recommends.
@@ -28,7 +71,7 @@ struct ChallengeResponder: Sendable {
             digest = (offered, 0)
             return isNew
         }
-        guard !usesBasic, challenges.contains(where: { $0.scheme == "basic" }) else { return false }
+        guard digest == nil, !usesBasic, challenges.contains(where: { $0.scheme == "basic" }) else { return false }
         usesBasic = true
         return true
     }
@@ -89,7 +132,7 @@ struct DigestChallenge: Sendable {
     private let isSession: Bool
     private let hasQuality: Bool
     private let hashesUser: Bool
-    /// Whether the server refused the nonce, not the credential.
+    /// A Boolean value that indicates whether the server refused the nonce, not the credential.
     let isStale: Bool
 
     /// Returns nil for another scheme, an incomplete challenge or an algorithm that is not supported.

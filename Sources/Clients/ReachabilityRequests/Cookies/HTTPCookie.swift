@@ -1,24 +1,24 @@
-public import FoundationEssentials
+import FoundationEssentials
 import LinuxSupport
 
-/// A cookie, as the user agent of RFC 6265 keeps it.
-public struct HTTPCookie: Hashable, Sendable {
+/// A cookie, as the user agent of RFC 6265 keeps it. Sessions do not use it yet.
+struct HTTPCookie: Hashable, Sendable {
     /// The name. It may be empty.
-    public let name: String
+    let name: String
     /// The value.
-    public let value: String
+    let value: String
     /// The host that gets the cookie, in lower case and without a leading dot.
-    public let domain: String
-    /// Whether only the host named by ``domain`` gets the cookie, and no host below it.
-    public let isHostOnly: Bool
+    let domain: String
+    /// A Boolean value that indicates whether only the host named by ``domain`` gets the cookie, and no host below it.
+    let isHostOnly: Bool
     /// The path below which requests get the cookie. It begins with `/`.
-    public let path: String
+    let path: String
     /// When the cookie ends. If nil, it ends with the session.
-    public let expiresDate: Date?
-    /// Whether the cookie is sent only over https.
-    public let isSecure: Bool
-    /// Whether the server keeps scripts from reading the cookie. It has no effect here.
-    public let isHTTPOnly: Bool
+    let expiresDate: Date?
+    /// A Boolean value that indicates whether the cookie is sent only over https.
+    let isSecure: Bool
+    /// A Boolean value that indicates whether the server keeps scripts from reading the cookie. It has no effect here.
+    let isHTTPOnly: Bool
 
     /// Creates a cookie.
     ///
@@ -26,7 +26,7 @@ public struct HTTPCookie: Hashable, Sendable {
     ///   - domain: The host. A leading dot means that hosts below it get the cookie, too.
     ///   - path: The path below which requests get the cookie.
     ///   - expiresDate: When the cookie ends. If nil, it ends with the session.
-    public init(
+    init(
         name: String,
         value: String,
         domain: String,
@@ -48,7 +48,7 @@ public struct HTTPCookie: Hashable, Sendable {
     /// Returns the cookie of a `Set-Cookie` field; nil if the server may not set it.
     ///
     /// A server may set cookies for its own host and for the domains above it, except for a domain of one label such as `com`. There is no
-    /// list of public suffixes: `co.uk` is not recognized. A name that begins with `__Host-` or `__Secure-` requires what it promises.
+    /// list of suffixes: `co.uk` is not recognized. A name that begins with `__Host-` or `__Secure-` requires what it promises.
     ///
     /// Source: RFC 6265, sections 5.2 and 5.3.
     ///
@@ -118,7 +118,7 @@ public struct HTTPCookie: Hashable, Sendable {
         return String(path[..<slash])
     }
 
-    /// Whether a host is the domain or below it. An address is only in itself.
+    /// Returns whether a host is the domain or below it. An address is only in itself.
     static func host(_ host: String, isIn domain: String) -> Bool {
         host == domain
             || host.utf8.reversed().starts(with: ("." + domain).utf8.reversed())
@@ -126,7 +126,7 @@ public struct HTTPCookie: Hashable, Sendable {
                 && !host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
     }
 
-    /// Whether a request gets the cookie.
+    /// Returns whether a request gets the cookie.
     ///
     /// Source: RFC 6265, section 5.4.
     func matches(_ url: URL, now: Date) -> Bool {
@@ -150,18 +150,18 @@ extension Substring {
 }
 
 /// The cookies of a session. Thread-safe. They live in memory and end with it.
-public final class HTTPCookieStorage: Sendable {
+final class HTTPCookieStorage: Sendable {
     /// The maximum number of cookies of one domain. The oldest go first.
-    public static let maximumPerDomain = 50
+    static let maximumPerDomain = 50
     /// The maximum number of cookies of all domains. The oldest go first.
-    public static let maximum = 3000
+    static let maximum = 3000
 
     /// In the order in which they were set first.
     private let kept = Locked<[HTTPCookie]>([])
     private let now: @Sendable () -> Date
 
     /// Creates an empty storage.
-    public convenience init() {
+    convenience init() {
         self.init(now: { Date() })
     }
 
@@ -170,13 +170,13 @@ public final class HTTPCookieStorage: Sendable {
     }
 
     /// All cookies that have not expired, the oldest first.
-    public var cookies: [HTTPCookie] {
+    var cookies: [HTTPCookie] {
         let now = now()
         return kept.withLock { $0.filter { $0.expiresDate.map { $0 > now } ?? true } }
     }
 
     /// Returns the cookies of a request: those with longer paths first, then the older ones.
-    public func cookies(for url: URL) -> [HTTPCookie] {
+    func cookies(for url: URL) -> [HTTPCookie] {
         let now = now()
         let cookies = kept.withLock { $0.filter { $0.matches(url, now: now) } }
         return cookies.enumerated().sorted {
@@ -186,7 +186,7 @@ public final class HTTPCookieStorage: Sendable {
     }
 
     /// Keeps a cookie. It replaces the one with the same name, domain and path. A cookie that has expired only removes that.
-    public func setCookie(_ cookie: HTTPCookie) {
+    func setCookie(_ cookie: HTTPCookie) {
         let now = now()
         kept.withLock { kept in
             let isGone = cookie.expiresDate.map { $0 <= now } ?? false
@@ -209,12 +209,12 @@ public final class HTTPCookieStorage: Sendable {
     }
 
     /// Removes a cookie.
-    public func deleteCookie(_ cookie: HTTPCookie) {
+    func deleteCookie(_ cookie: HTTPCookie) {
         kept.withLock { $0.removeAll { ($0.name, $0.domain, $0.path) == (cookie.name, cookie.domain, cookie.path) } }
     }
 
     /// Removes all cookies.
-    public func removeAll() {
+    func removeAll() {
         kept.withLock { $0 = [] }
     }
 

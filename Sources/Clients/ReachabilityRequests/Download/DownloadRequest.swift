@@ -11,7 +11,7 @@ public typealias FileValidation = @Sendable (_ path: String) async throws -> Voi
 /// An interrupted download continues if the server identifies versions of the file (a strong ETag). It fails if no more data comes, and not
 /// because it takes long.
 public final class DownloadRequest: Request {
-    /// What is done before the file is moved to its place.
+    /// The steps before the file is moved to its place.
     public struct Options: OptionSet, Sendable {
         /// Creates the directories of the place.
         public static let createIntermediateDirectories = Options(rawValue: 1)
@@ -124,7 +124,7 @@ public final class DownloadRequest: Request {
 
     /// Cancels the download. A part of a file with a path stays if it can be continued, another part is deleted.
     ///
-    /// - Parameter shouldProduceResumeData: Whether the part stays in any case, and ``resumeData`` continues it.
+    /// - Parameter shouldProduceResumeData: True if the part stays in any case, and ``resumeData`` continues it.
     @discardableResult
     public nonisolated func cancel(producingResumeData shouldProduceResumeData: Bool) -> Self {
         keepsPart.withLock { $0 = shouldProduceResumeData }
@@ -193,7 +193,7 @@ nonisolated extension DownloadRequest {
 }
 
 extension DownloadRequest.Target {
-    /// Whether a closure chooses the place.
+    /// A Boolean value that indicates whether a closure chooses the place.
     var isChosen: Bool { if case .chosen = self { true } else { false } }
 }
 
@@ -245,7 +245,7 @@ extension Session {
 }
 
 extension AFError {
-    /// Whether the rest may come if it is requested.
+    /// A Boolean value that indicates whether the rest may come if it is requested.
     fileprivate var mayContinue: Bool {
         guard case .sessionTaskFailed(let cause) = self else { return false }
         return (cause as? DownloadFailure)?.mayContinue ?? true
@@ -312,7 +312,7 @@ extension DownloadFailure: DescribedError {
         }
     }
 
-    /// Whether the rest may come if it is requested.
+    /// A Boolean value that indicates whether the rest may come if it is requested.
     fileprivate var mayContinue: Bool {
         switch self {
         case .brokenOff, .tooShort: true

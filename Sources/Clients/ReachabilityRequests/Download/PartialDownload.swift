@@ -35,7 +35,7 @@ final class PartialDownload: Sendable {
 
     let destination: String
     private let url: String
-    /// Whether an answer of any status becomes the file.
+    /// A Boolean value that indicates whether an answer of any status becomes the file.
     private let takesAnyStatus: Bool
     /// The identity of this start of the machine.
     private let boot: String?
@@ -102,10 +102,10 @@ final class PartialDownload: Sendable {
     var size: Int64 { state.withLock { $0.size } }
     /// The number of received bytes.
     var received: Int64 { state.withLock { $0.received } }
-    /// Whether the part can be continued.
+    /// A Boolean value that indicates whether the part can be continued.
     var isResumable: Bool { state.withLock { $0.known != nil && $0.size > 0 } }
 
-    /// Whether the part has not become the file.
+    /// A Boolean value that indicates whether the part has not become the file.
     var isNamed: Bool { file.isNamed(path) }
 
     /// Deletes the part.

@@ -21,7 +21,7 @@ public struct URLEncodedFormEncoder: Sendable {
         case invalidRootObject(String)
     }
 
-    /// Whether the pairs of each part are sorted by name. Elements of arrays keep their order.
+    /// A Boolean value that indicates whether the pairs of each part are sorted by name. Elements of arrays keep their order.
     public let alphabetizeKeyValuePairs: Bool
     /// The name of an element of an array.
     public let arrayEncoding: ArrayEncoding

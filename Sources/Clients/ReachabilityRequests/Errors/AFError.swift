@@ -178,37 +178,37 @@ extension Error {
 }
 
 extension AFError {
-    /// Whether it is ``sessionDeinitialized``.
+    /// A Boolean value that indicates whether it is ``sessionDeinitialized``.
     public var isSessionDeinitializedError: Bool { if case .sessionDeinitialized = self { true } else { false } }
-    /// Whether it is ``sessionInvalidated(error:)``.
+    /// A Boolean value that indicates whether it is ``sessionInvalidated(error:)``.
     public var isSessionInvalidatedError: Bool { if case .sessionInvalidated = self { true } else { false } }
-    /// Whether it is ``explicitlyCancelled``.
+    /// A Boolean value that indicates whether it is ``explicitlyCancelled``.
     public var isExplicitlyCancelledError: Bool { if case .explicitlyCancelled = self { true } else { false } }
-    /// Whether it is ``invalidURL(url:)``.
+    /// A Boolean value that indicates whether it is ``invalidURL(url:)``.
     public var isInvalidURLError: Bool { if case .invalidURL = self { true } else { false } }
-    /// Whether it is ``parameterEncodingFailed(reason:)``.
+    /// A Boolean value that indicates whether it is ``parameterEncodingFailed(reason:)``.
     public var isParameterEncodingError: Bool { if case .parameterEncodingFailed = self { true } else { false } }
-    /// Whether it is ``parameterEncoderFailed(reason:)``.
+    /// A Boolean value that indicates whether it is ``parameterEncoderFailed(reason:)``.
     public var isParameterEncoderError: Bool { if case .parameterEncoderFailed = self { true } else { false } }
-    /// Whether it is ``multipartEncodingFailed(reason:)``.
+    /// A Boolean value that indicates whether it is ``multipartEncodingFailed(reason:)``.
     public var isMultipartEncodingError: Bool { if case .multipartEncodingFailed = self { true } else { false } }
-    /// Whether it is ``requestAdaptationFailed(error:)``.
+    /// A Boolean value that indicates whether it is ``requestAdaptationFailed(error:)``.
     public var isRequestAdaptationError: Bool { if case .requestAdaptationFailed = self { true } else { false } }
-    /// Whether it is ``responseValidationFailed(reason:)``.
+    /// A Boolean value that indicates whether it is ``responseValidationFailed(reason:)``.
     public var isResponseValidationError: Bool { if case .responseValidationFailed = self { true } else { false } }
-    /// Whether it is ``responseSerializationFailed(reason:)``.
+    /// A Boolean value that indicates whether it is ``responseSerializationFailed(reason:)``.
     public var isResponseSerializationError: Bool {
         if case .responseSerializationFailed = self { true } else { false }
     }
-    /// Whether it is ``requestRetryFailed(retryError:originalError:)``.
+    /// A Boolean value that indicates whether it is ``requestRetryFailed(retryError:originalError:)``.
     public var isRequestRetryError: Bool { if case .requestRetryFailed = self { true } else { false } }
-    /// Whether it is ``createUploadableFailed(error:)``.
+    /// A Boolean value that indicates whether it is ``createUploadableFailed(error:)``.
     public var isCreateUploadableError: Bool { if case .createUploadableFailed = self { true } else { false } }
-    /// Whether it is ``createURLRequestFailed(error:)``.
+    /// A Boolean value that indicates whether it is ``createURLRequestFailed(error:)``.
     public var isCreateURLRequestError: Bool { if case .createURLRequestFailed = self { true } else { false } }
-    /// Whether it is ``downloadedFileMoveFailed(error:source:destination:)``.
+    /// A Boolean value that indicates whether it is ``downloadedFileMoveFailed(error:source:destination:)``.
     public var isDownloadedFileMoveError: Bool { if case .downloadedFileMoveFailed = self { true } else { false } }
-    /// Whether it is ``sessionTaskFailed(error:)``.
+    /// A Boolean value that indicates whether it is ``sessionTaskFailed(error:)``.
     public var isSessionTaskError: Bool { if case .sessionTaskFailed = self { true } else { false } }
 }
 
@@ -348,7 +348,7 @@ extension AFError: RetryableError {
     /// The stage of the attempt that failed last; nil if the error is not one of the network.
     public var failureStage: FailureStage? { networkError?.failureStage }
 
-    /// Whether a connection in use was lost.
+    /// A Boolean value that indicates whether a connection in use was lost.
     public var isConnectionLost: Bool { networkError?.isConnectionLost ?? false }
 
     /// The reason why no connection was made.

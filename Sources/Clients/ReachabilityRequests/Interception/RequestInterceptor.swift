@@ -99,7 +99,7 @@ public enum RetryResult: Sendable {
 }
 
 extension RetryResult {
-    /// Whether the request is sent again.
+    /// A Boolean value that indicates whether the request is sent again.
     public var retryRequired: Bool {
         switch self {
         case .retry, .retryWithDelay: true

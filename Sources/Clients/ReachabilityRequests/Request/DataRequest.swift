@@ -136,7 +136,7 @@ nonisolated extension DataRequest {
 }
 
 extension Request {
-    /// What is done with an answer whose head was received.
+    /// The action for an answer whose head was received.
     public enum ResponseDisposition: Hashable, Sendable {
         /// Its body is read.
         case allow

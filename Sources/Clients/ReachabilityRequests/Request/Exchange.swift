@@ -33,7 +33,7 @@ final class Exchange<Value: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - cancelled: The result if it is cancelled.
-    ///   - endsWithWork: Whether it ends only when the work has, with the result of the work, also if it is cancelled: for work that
+    ///   - endsWithWork: True if it ends only when the work has, with the result of the work, also if it is cancelled: for work that
     ///     leaves something behind.
     init(cancelled: Value, endsWithWork: Bool = false) {
         self.cancelled = cancelled
@@ -48,7 +48,7 @@ final class Exchange<Value: Sendable>: Sendable {
     /// The number of waiting tasks.
     var waiters: Int { state.withLock { $0.waiting.count } }
 
-    /// Whether the work has begun.
+    /// A Boolean value that indicates whether the work has begun.
     var hasBegun: Bool { state.withLock { state in if case .unbegun = state.phase { false } else { true } } }
 
     /// Begins the work, unless it has begun or ended.
@@ -146,5 +146,31 @@ final class Exchange<Value: Sendable>: Sendable {
         defer { state.waiting = [:] }
         state.phase = .over(value)
         return (task, Array(state.waiting.values))
+    }
+}
+
+/// Holds the work of a request while it is suspended.
+final class Gate: Sendable {
+    private let state = Locked<(isShut: Bool, waiting: [AsyncStream<Void>.Continuation])>((false, []))
+
+    /// Returns when the gate is open, or the task is cancelled.
+    func pass() async {
+        guard state.withLock({ $0.isShut }) else { return }
+        let (openings, continuation) = AsyncStream.makeStream(of: Void.self)
+        let isShut = state.withLock { state in
+            if state.isShut { state.waiting.append(continuation) }
+            return state.isShut
+        }
+        if isShut { for await _ in openings {} }
+    }
+
+    func shut() { state.withLock { $0.isShut = true } }
+
+    func open() {
+        let waiting = state.withLock { state in
+            defer { state = (false, []) }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.finish() }
     }
 }

@@ -6,7 +6,7 @@ public struct Progress: Hashable, Sendable {
     public internal(set) var completedUnitCount: Int64 = 0
     /// The number of bytes of the whole body; -1 if it is not known.
     public internal(set) var totalUnitCount: Int64
-    /// Whether nothing is transferred until the network is back.
+    /// A Boolean value that indicates whether nothing is transferred until the network is back.
     public internal(set) var isWaitingForNetwork = false
     /// How often a download started over.
     public internal(set) var restarts = 0
@@ -21,7 +21,7 @@ public struct Progress: Hashable, Sendable {
         totalUnitCount > 0 ? min(1, Double(completedUnitCount) / Double(totalUnitCount)) : 0
     }
 
-    /// Whether the body was transferred completely.
+    /// A Boolean value that indicates whether the body was transferred completely.
     public var isFinished: Bool { totalUnitCount > 0 && completedUnitCount >= totalUnitCount }
 }
 
@@ -42,7 +42,7 @@ struct ProgressFeed: Sendable {
     private var isOver = false
     private var watchers: [AsyncStream<Progress>.Continuation] = []
     private var handler: (queue: DispatchQueue, call: Request.ProgressHandler)?
-    /// Whether a call of the handler waits on its queue.
+    /// A Boolean value that indicates whether a call of the handler waits on its queue.
     private var isCalling = false
 
     /// Changes the progress.

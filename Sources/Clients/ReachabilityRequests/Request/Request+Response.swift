@@ -54,7 +54,7 @@ nonisolated extension Request {
 
     /// The response for tasks.
     ///
-    /// - Parameter cancels: Whether the request is cancelled if the last waiting task is.
+    /// - Parameter cancels: True if the request is cancelled if the last waiting task is.
     func makeTask<Value: Sendable>(
         _ cancels: Bool,
         _ read: @escaping @Sendable (URLRequest?, Answer) throws -> Value
@@ -132,7 +132,7 @@ nonisolated extension DataRequest {
     ///
     /// - Parameters:
     ///   - serializer: The serializer.
-    ///   - shouldAutomaticallyCancel: Whether the request is cancelled if the last task that waits for it is.
+    ///   - shouldAutomaticallyCancel: True if the request is cancelled if the last task that waits for it is.
     public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true

@@ -162,15 +162,15 @@ nonisolated extension Request {
         return isSuspended ? .suspended : exchange.hasBegun ? .resumed : .initialized
     }
 
-    /// Whether the state is ``State/initialized``.
+    /// A Boolean value that indicates whether the state is ``State/initialized``.
     public var isInitialized: Bool { state == .initialized }
-    /// Whether the state is ``State/resumed``.
+    /// A Boolean value that indicates whether the state is ``State/resumed``.
     public var isResumed: Bool { state == .resumed }
-    /// Whether the state is ``State/suspended``.
+    /// A Boolean value that indicates whether the state is ``State/suspended``.
     public var isSuspended: Bool { state == .suspended }
-    /// Whether the state is ``State/cancelled``.
+    /// A Boolean value that indicates whether the state is ``State/cancelled``.
     public var isCancelled: Bool { state == .cancelled }
-    /// Whether the state is ``State/finished``.
+    /// A Boolean value that indicates whether the state is ``State/finished``.
     public var isFinished: Bool { state == .finished }
 
     /// The default queue of handlers.
@@ -408,7 +408,7 @@ nonisolated extension Request {
 
     /// Waits for the answer, judged by all validations that there are at its end.
     ///
-    /// - Parameter starts: Whether the request is sent, unless it was.
+    /// - Parameter starts: True if the request is sent, unless it was.
     func answer(starts: Bool = true) async -> Answer {
         if starts, !Task.isCancelled { begin() }
         var answer = await exchange.value()
@@ -471,7 +471,7 @@ nonisolated extension Request {
 }
 
 nonisolated extension Request: Hashable {
-    /// Whether both are the same request.
+    /// Returns whether both are the same request.
     public static func == (one: Request, other: Request) -> Bool { one === other }
 
     /// Hashes the identity.

@@ -33,9 +33,9 @@ public struct URLRequest: Hashable, Sendable {
     public var httpBody: Data?
     /// The body that is read while it is sent.
     public var httpBodyStream: InputStream?
-    /// When a cached answer is used.
+    /// Without effect, because a session has no cache.
     public var cachePolicy = CachePolicy.useProtocolCachePolicy
-    /// Whether the cookies of the session are sent, and those of the answer kept.
+    /// Without effect, because a session keeps no cookies yet.
     public var httpShouldHandleCookies = true
     /// The maximum time of an attempt until the answer begins, in seconds; nil for the limits of the session.
     var timeout: Double?
@@ -190,7 +190,7 @@ extension URLConvertible {
 }
 
 extension UInt8 {
-    /// Whether it may stand anywhere in a URL without being encoded, except for `%`, `[` and `]`.
+    /// A Boolean value that indicates whether it may stand anywhere in a URL without being encoded, except for `%`, `[` and `]`.
     fileprivate var isPlainInURL: Bool {
         isOfToken ? !"%^`|".utf8.contains(self) : "/:?=&@,;()".utf8.contains(self)
     }
@@ -239,7 +239,7 @@ public final class InputStream: Sendable {
 }
 
 extension InputStream: Hashable {
-    /// Whether both are the same object.
+    /// Returns whether both are the same object.
     public static func == (one: InputStream, other: InputStream) -> Bool { one === other }
 
     /// Hashes the identity.

@@ -64,7 +64,7 @@ extension HTTPURLResponse {
         return Int64(value)
     }
 
-    /// Whether the head announces that no body follows (RFC 9110, sections 6.4.1, 15.3.5 and 15.3.6).
+    /// A Boolean value that indicates whether the head announces that no body follows (RFC 9110, sections 6.4.1, 15.3.5 and 15.3.6).
     var hasNoBody: Bool { [204, 205, 304].contains(statusCode) || contentLength == 0 }
 
     /// The content coding; nil for none.
@@ -171,14 +171,14 @@ struct MIMEType: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// Whether it includes another type.
+    /// Returns whether it includes another type.
     func matches(_ other: MIMEType) -> Bool {
         (type == "*" || type == other.type) && (subtype == "*" || subtype == other.subtype)
     }
 
     var isWildcard: Bool { type == "*" && subtype == "*" }
 
-    /// Whether it is an HTML page.
+    /// A Boolean value that indicates whether it is an HTML page.
     var isPage: Bool { type == "text" && subtype == "html" || subtype == "xhtml+xml" }
 
     /// The type for the extension of a name; `application/octet-stream` for an unknown one.

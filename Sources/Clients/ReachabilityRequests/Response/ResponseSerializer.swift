@@ -116,17 +116,17 @@ extension ResponseSerializer {
     /// 204, 205
     public var emptyResponseCodes: Set<Int> { Self.defaultEmptyResponseCodes }
 
-    /// Whether the answer to this request may be empty; nil without a request.
+    /// Returns whether the answer to this request may be empty; nil without a request.
     public func requestAllowsEmptyResponseData(_ request: URLRequest?) -> Bool? {
         request.map { emptyRequestMethods.contains($0.sentMethod) }
     }
 
-    /// Whether this answer may be empty; nil without an answer.
+    /// Returns whether this answer may be empty; nil without an answer.
     public func responseAllowsEmptyResponseData(_ response: HTTPURLResponse?) -> Bool? {
         response.map { emptyResponseCodes.contains($0.statusCode) }
     }
 
-    /// Whether the body may be empty, because of the request or of the answer.
+    /// Returns whether the body may be empty, because of the request or of the answer.
     public func emptyResponseAllowed(forRequest request: URLRequest?, response: HTTPURLResponse?) -> Bool {
         requestAllowsEmptyResponseData(request) == true || responseAllowsEmptyResponseData(response) == true
     }

@@ -123,7 +123,7 @@ struct Validator: Sendable {
         })
     }
 
-    /// Whether the head is rejected. Then closures are not called, and little of the body is read.
+    /// Returns whether the head is rejected. Then closures are not called, and little of the body is read.
     func refusesHead(_ request: URLRequest?, _ response: HTTPURLResponse) -> Bool {
         headChecks.contains { check in
             if case .failure = check(request, response, nil) { true } else { false }

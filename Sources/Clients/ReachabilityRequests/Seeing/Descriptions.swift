@@ -110,7 +110,7 @@ extension URLRequest {
     /// of fields with `token`, `secret`, `api-key` or `password` in their names, and the password in a URL. A body in memory is included if
     /// it is text of at most 4096 bytes.
     ///
-    /// - Parameter showingSecrets: Whether secrets are included.
+    /// - Parameter showingSecrets: True if secrets are included.
     public func cURLDescription(showingSecrets: Bool = false) -> String {
         var words = ["curl"]
         let hasBody = httpBody != nil || httpBodyStream != nil

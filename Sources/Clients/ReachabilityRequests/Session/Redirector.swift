@@ -25,7 +25,7 @@ public protocol RedirectHandler: Sendable {
 
 /// Follows redirects, or does not, or changes the next request.
 public struct Redirector: RedirectHandler {
-    /// What is done with redirects.
+    /// The action for redirects.
     public enum Behavior: Sendable {
         /// They are followed.
         case follow
@@ -40,7 +40,7 @@ public struct Redirector: RedirectHandler {
     /// Does not follow redirects.
     public static let doNotFollow = Redirector(behavior: .doNotFollow)
 
-    /// What is done with redirects.
+    /// The action for redirects.
     public let behavior: Behavior
 
     /// A handler of redirects.

@@ -128,7 +128,7 @@ extension Session {
     ///
     /// - Parameters:
     ///   - convertible: The request, or a router.
-    ///   - automaticallyCancelOnStreamError: Whether a value that cannot be read ends the request.
+    ///   - automaticallyCancelOnStreamError: True if a value that cannot be read ends the request.
     ///   - interceptor: Asked before the session's own.
     public func streamRequest(
         _ convertible: any URLRequestConvertible,
@@ -360,8 +360,8 @@ extension Session {
     /// - Parameters:
     ///   - convertible: The URL.
     ///   - path: The path of the file.
-    ///   - replacing: Whether an existing file is replaced. Otherwise it is an error.
-    ///   - isResuming: Whether an existing part is continued.
+    ///   - replacing: True if an existing file is replaced. Otherwise it is an error.
+    ///   - isResuming: True if an existing part is continued.
     ///   - headers: The header fields.
     ///   - interceptor: Asked before the session's own.
     @discardableResult

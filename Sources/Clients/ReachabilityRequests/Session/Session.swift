@@ -19,7 +19,7 @@ public final class Session: Sendable {
     public let headers: HTTPHeaders
     /// The maximum sizes of bodies in memory.
     public let limits: ResponseLimits
-    /// Whether a request is sent when it is created. If false, it is sent by `resume()` or when its result is first awaited.
+    /// A Boolean value that indicates whether a request is sent when it is created. If false, it is sent by `resume()` or when its result is first awaited.
     public let startRequestsImmediately: Bool
     /// The handler of redirects; nil if all are followed that `settings` permits.
     public let redirectHandler: (any RedirectHandler)?
@@ -35,7 +35,7 @@ public final class Session: Sendable {
     ///   - settings: When and how requests are sent again.
     ///   - headers: The header fields that each request has, unless it has its own of that name.
     ///   - limits: The maximum sizes of bodies in memory.
-    ///   - startRequestsImmediately: Whether a request is sent when it is created.
+    ///   - startRequestsImmediately: True if a request is sent when it is created.
     ///   - interceptor: Asked before every attempt, and about failures that the policy does not retry.
     ///   - redirectHandler: The handler of redirects.
     ///   - eventMonitors: Receive events.

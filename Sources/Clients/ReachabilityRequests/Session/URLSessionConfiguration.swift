@@ -9,7 +9,7 @@ public final class URLSessionConfiguration {
     public var timeoutIntervalForResource: Double = 604_800
     /// The header fields that each request has, unless it has its own of that name.
     public var headers: HTTPHeaders
-    /// Whether a request waits for a path without a limit. Otherwise it waits at most 30 seconds.
+    /// A Boolean value that indicates whether a request waits for a path without a limit. Otherwise it waits at most 30 seconds.
     public var waitsForConnectivity = false
 
     private init(_ headers: HTTPHeaders) { self.headers = headers }

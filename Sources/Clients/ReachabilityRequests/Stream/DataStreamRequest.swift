@@ -19,14 +19,14 @@ public final class DataStreamRequest: Request {
 
     private struct Reading {
         var isTaken = false
-        /// Whether the handlers have received the end.
+        /// A Boolean value that indicates whether the handlers have received the end.
         var isOver = false
         var listeners: [Listener] = []
     }
 
     /// The value that created the request.
     public nonisolated let convertible: any URLRequestConvertible
-    /// Whether a value that cannot be read ends the request.
+    /// A Boolean value that indicates whether a value that cannot be read ends the request.
     public nonisolated let automaticallyCancelOnStreamError: Bool
 
     private nonisolated let reading = Locked(Reading())
@@ -105,7 +105,7 @@ nonisolated extension DataStreamRequest {
         for listener in listeners { await listener(nil, completion) }
     }
 
-    /// Whether the caller is the reader.
+    /// Returns whether the caller is the reader.
     func take() -> Bool {
         reading.withLock { reading in
             defer { reading.isTaken = true }
@@ -175,7 +175,7 @@ nonisolated extension DataStreamRequest: AsyncSequence {
 
         /// The next piece; nil at the end.
         ///
-        /// - Throws: Also ``AFError/streamTaken`` where somebody else reads it.
+        /// - Throws: Also ``AFError/sessionTaskFailed(error:)`` if another reader reads it.
         public mutating func next() async throws(AFError) -> Data? { try await base.nextElement() }
 
         /// The next piece; nil at the end.

@@ -8,7 +8,7 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// A request has one reader. If there is another, the only event is the end, with ``AFError/streamTaken``.
+/// A request has one reader. If there is another, the only event is the end, with ``AFError/sessionTaskFailed(error:)``.
 public struct DataStreamTask: Sendable {
     private let request: DataStreamRequest
 

@@ -12,7 +12,7 @@ struct StreamReader<Decoder: PieceDecoder>: Sendable {
         self.decoder = decoder
     }
 
-    /// Whether it is the reader of the request. The first is.
+    /// A Boolean value that indicates whether it is the reader of the request. The first is.
     var isReader: Bool { source.request != nil }
 
     /// The next element, or its error, after which the next one can be read; nil at the end, and if there is another reader.
@@ -120,7 +120,7 @@ struct LinePieces<Value: Decodable & Sendable>: PieceDecoder {
     let limit: Int
     /// The line that has not ended yet.
     private var rest = Data()
-    /// Whether a line was too long. Nothing is read after it, because the next line may be far away.
+    /// A Boolean value that indicates whether a line was too long. Nothing is read after it, because the next line may be far away.
     private var isOver = false
 
     init(decoder: any DataDecoder, preprocessor: any DataPreprocessor, limit: Int) {
@@ -194,7 +194,7 @@ final class Rendezvous<Element: Sendable>: Sendable {
 
     /// Gives an element, and waits until it is taken.
     ///
-    /// - Returns: Whether more elements are wanted.
+    /// - Returns: True if more elements are wanted.
     func give(_ element: Element) async -> Bool {
         await withCheckedContinuation { giver in
             let (taker, isRefused): (CheckedContinuation<Element?, Never>?, Bool) = state.withLock { state in

@@ -21,7 +21,7 @@ struct AnswerReader: Sendable {
     /// The body, in place of that of the request.
     let upload: UploadRequest.Uploadable?
     let download: PartialDownload?
-    /// Whether the body of an accepted answer is left to be read.
+    /// A Boolean value that indicates whether the body of an accepted answer is left to be read.
     let leavesBody: Bool
     let began = ContinuousClock.now
     private let state = Locked(State())
@@ -46,7 +46,7 @@ struct AnswerReader: Sendable {
     /// The request as it was sent last.
     private var sent: URLRequest { state.withLock { $0.sent } ?? request }
 
-    /// Whether adapters may add a body.
+    /// A Boolean value that indicates whether adapters may add a body.
     var hasAdapters: Bool { owner.interceptor != nil || session.interceptor != nil }
 
     /// The latest answer; nil while the attempt in progress has read nothing yet.
@@ -141,7 +141,7 @@ struct AnswerReader: Sendable {
         return received
     }
 
-    /// Whether the answer is a challenge that the next attempt answers.
+    /// Returns whether the answer is a challenge that the next attempt answers.
     private func answerChallenge(of head: HTTPURLResponse) -> Bool {
         guard head.statusCode == 401, let credential = owner.credential,
             RequestURL(head.text)?.origin == RequestURL(request.text)?.origin,
@@ -252,7 +252,7 @@ struct ReceivedAnswer: Sendable {
     var body: HTTPClientResponse.Body?
     /// The number of validations that have judged it.
     let checkCount: Int
-    /// Whether the next attempt answers its challenge.
+    /// A Boolean value that indicates whether the next attempt answers its challenge.
     var isChallenge = false
     /// The reason why it is rejected.
     var refusal: AFError?

@@ -14,7 +14,7 @@ extension Session {
     ///   - owner: The request object, whose validations, interceptor and handlers apply.
     ///   - body: The body, in place of that of the request.
     ///   - download: The file.
-    ///   - leavesBody: Whether the body of an accepted answer is left to be read.
+    ///   - leavesBody: True if the body of an accepted answer is left to be read.
     func send(
         _ request: URLRequest,
         of owner: Request,

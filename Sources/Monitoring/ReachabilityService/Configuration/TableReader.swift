@@ -292,7 +292,7 @@ package enum TOMLNode: Hashable, Sendable {
         ConfigurationProblem(line: line, path: "", text: "a zero byte is not permitted")
     }
 
-    /// Whether a string contains a zero byte as `\u0000`.
+    /// Returns whether a string contains a zero byte as `\u0000`.
     private static func hasZero(_ string: ArraySlice<UInt8>) -> Bool {
         guard string.first == UInt8(ascii: "\"") else { return false }
         var rest = string.drop { $0 != UInt8(ascii: "\\") }

@@ -77,7 +77,7 @@ package struct DatabaseSchema: Sendable {
         return try String.fetchSet(db, sql: sql)
     }
 
-    /// Whether a file that cannot be read may be a database of this schema: its header has the application ID, or none because that is in the
+    /// Returns whether a file that cannot be read may be a database of this schema: its header has the application ID, or none because that is in the
     /// log, or was overwritten with zeros by a power failure.
     fileprivate func owns(_ file: String) -> Bool {
         let header = (try? ReadableFile(file).read(100, at: 0)) ?? []
