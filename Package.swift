@@ -162,7 +162,7 @@ let package = Package(
         .module("Sources/Clients/AlamofireFoundationNames", ["ReachabilityRequests"]),
         .module(
             "Sources/Clients/ReachabilityAlamofire",
-            ["AlamofireFoundationNames", "ReachabilityRequests"] + retry + core
+            ["AlamofireFoundationNames", "ReachabilityRequests", "ReachabilityRetry"] + core
         ),
         .module("Sources/Clients/ReachabilityOutbox", ["ReachabilityHTTP"] + retry, asyncHTTPClient + database),
         .module(
@@ -246,7 +246,10 @@ let package = Package(
         .support("TrustForge", ["ServerTrust", "TestSupport"], certificates),
         .support("WebLab", ["NetworkLab", "TrustForge", "ServerTrust"], nio + certificates + embeddedNIO),
         .support("BrokerLab", ["MQTT", "NetworkLab"]),
-        .support("ServiceLab", ["KernelLab", "TestSupport", "NetworkReachabilityTesting"] + service + core),
+        .support(
+            "ServiceLab",
+            ["KernelLab", "TestSupport", "NetworkReachability", "NetworkReachabilityTesting"] + service
+        ),
         .program("EmbeddingProgram", core),
         .program("OutboxVictim", ["ReachabilityOutbox", "ReachabilityRetry"]),
         .program("HubVictim", ["ReachabilityFleetHub", "LinuxSupport"] + fleet + service),
