@@ -180,12 +180,10 @@ package final class DatabaseFile: Sendable {
     /// lost.
     package var isInPlace: Bool { identities?.areInPlace ?? true }
 
-    /// Closes the file.
-    ///
-    /// If the file was moved, the write-ahead log is first merged into it, because the log stays at the old path.
+    /// Merges the write-ahead log into the file and closes it. The file alone is then a complete copy, also if it was moved while it was open.
     package func close() {
         let isLost = !isInPlace
-        if isLost { try? database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
+        _ = try? database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try? database.close()
         if isLost { identities?.removeRest() }
         lock.withLock { $0 = nil }
