@@ -38,6 +38,19 @@ import Testing
         }
     }
 
+    @Test(arguments: ["203.0.113.7", "fd77::10"])
+    func `a round that begins after its deadline probes the first address`(address: String) async throws {
+        try await withLine { _, options in
+            var options = options
+            options.resolutions = ["many.example": Self.addresses([address])]
+            let late = RoundClock(limit: .seconds(5), begun: .now - .seconds(10))
+            let target = try CheckTarget(Self.target)
+            let site = try CheckSite(options)
+            let outcome = await TargetRound(site: site, nonce: Nonce(), target: target, clock: late).run()
+            #expect(outcome.results.contains { $0.kind == .tcp && $0.outcome == .answered }, "\(outcome.results)")
+        }
+    }
+
     @Test func `addresses without a path do not count against the limit`() async throws {
         try await withLine { line, options in
             // Another uplink without carrier.

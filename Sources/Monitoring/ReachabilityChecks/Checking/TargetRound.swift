@@ -47,7 +47,8 @@ struct TargetRound: Sendable {
                     (outcome.path, outcome.addressPaths) = (addressPaths.first?.path, addressPaths)
                     // Addresses without a path are not probed.
                     open = addressPaths.filter(\.path.status.isReachable)
-                    for (index, addressPath) in open.enumerated() where !clock.isOver {
+                    // The first address is probed even if the process had no processor time until the deadline.
+                    for (index, addressPath) in open.enumerated() where index == 0 || !clock.isOver {
                         for probe in probes(of: addressPath) {
                             pending += 1
                             group.addTask {
