@@ -63,6 +63,10 @@ int lab_become_nobody(void) {
 
 int lab_leave_descriptors(int count) {
     if (unshare(CLONE_FILES) < 0) return -1;
+    // A copy would keep a socket or pipe of another test open after that test has closed it.
+    struct stat status;
+    for (int copy = STDERR_FILENO + 1; copy < sysconf(_SC_OPEN_MAX); copy++)
+        if (fstat(copy, &status) == 0 && (S_ISSOCK(status.st_mode) || S_ISFIFO(status.st_mode))) close(copy);
     int last[64], used = 0, descriptor;
     while ((descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0) last[used++ % 64] = descriptor;
     for (int i = 0; i < count && i < 64 && i < used; i++) close(last[i]);

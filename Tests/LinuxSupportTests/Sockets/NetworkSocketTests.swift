@@ -18,6 +18,18 @@ struct NetworkSocketTests {
         }
     }
 
+    @Test func `a removed socket is not reported while another process has a copy of it`() throws {
+        let poller = try Poller()
+        let socket = try NetworkSocket.open(.udp, .ipv4)
+        try poller.add(socket, .writable, token: 7)
+        let copy = dup(socket.descriptor.number)
+        defer { close(copy) }
+        #expect(poller.wait(atMost: .seconds(10)).map(\.token) == [7])
+        poller.remove(socket)
+        _ = consume socket
+        #expect(poller.wait(atMost: .zero).isEmpty)
+    }
+
     @Test(arguments: ["127.0.0.1", "::1"])
     func `the error queue reports a closed port with sender and hop limit`(address: String) async throws {
         let errors = try await inside {

@@ -130,6 +130,7 @@ final class DatagramOperation: SocketOperation {
     func advance(_ loop: EngineLoop) -> Duration? {
         while exchange.beginTry(at: loop.now) { send(loop) }
         guard let outcome = exchange.outcome(at: loop.now) else { return exchange.nextMoment }
+        loop.inbox.poller.remove(socket)
         loop.finish { [tell] in tell(outcome) }
         return nil
     }
@@ -181,6 +182,7 @@ final class DatagramOperation: SocketOperation {
 
     func cancel(_ loop: EngineLoop) {
         let outcome = exchange.outcome(endingWith: .cancelled, at: loop.now)
+        loop.inbox.poller.remove(socket)
         loop.finish { [tell] in tell(outcome) }
     }
 }

@@ -276,7 +276,8 @@ struct Poller: ~Copyable, Sendable {
         _ = clinux_epoll_set(epoll.number, EPOLL_CTL_MOD, socket.descriptor.number, readiness.rawValue, token)
     }
 
-    /// Removes a socket without closing it.
+    /// Removes a socket. It is called before the socket is closed, because a closed socket is reported as long as another process has a copy
+    /// of it (`epoll(7)`).
     func remove(_ socket: borrowing NetworkSocket) {
         _ = clinux_epoll_set(epoll.number, EPOLL_CTL_DEL, socket.descriptor.number, 0, 0)
     }

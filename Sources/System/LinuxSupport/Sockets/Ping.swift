@@ -65,7 +65,9 @@ final class PingSocket {
             if stamps[echo.stamp] == sequence { stamps[echo.stamp] = nil }
         }
         if isInLine { line.removeAll { $0.operation === operation } }
-        if operations.isEmpty { loop.close(self) }
+        guard operations.isEmpty else { return }
+        loop.inbox.poller.remove(socket)
+        loop.close(self)
     }
 
     /// Queues an echo, which is sent in a batch.

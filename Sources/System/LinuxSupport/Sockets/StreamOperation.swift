@@ -244,7 +244,12 @@ final class StreamOperation: SocketOperation {
         outcome.begun = begun
         outcome.duration = loop.now - begun
         if request.afterwards == nil || outcome.information == nil { outcome.information = socket?.information }
-        socket?.descriptor.resetWhenClosed()
+        switch socket {
+        case .some(let socket):
+            socket.descriptor.resetWhenClosed()
+            loop.inbox.poller.remove(socket)
+        case .none: break
+        }
         loop.finish { [tell, outcome] in tell(outcome) }
     }
 }
