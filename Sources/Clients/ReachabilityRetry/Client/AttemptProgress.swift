@@ -7,7 +7,8 @@ import LinuxSupport
 /// early.
 package final class AttemptProgress: Sendable {
     private struct State {
-        var isSent = false
+        /// The time when a part of the request was sent first, on the clock of the run.
+        var sentAt: Duration?
         /// The number of attempts that were ended before they sent anything.
         var cuts = 0
         /// The first verdict of the attempt that had a path.
@@ -22,16 +23,25 @@ package final class AttemptProgress: Sendable {
 
     private let state = Locked(State())
     private let resumes: @Sendable () -> Bool
+    private let now: @Sendable () -> Duration
 
     /// Creates the progress of a request.
     ///
-    /// - Parameter resumes: True if the rest of an interrupted response can be requested.
-    package init(resumes: @escaping @Sendable () -> Bool = { false }) {
-        self.resumes = resumes
+    /// - Parameters:
+    ///   - now: Returns the time on the clock of the run.
+    ///   - resumes: True if the rest of an interrupted response can be requested.
+    package init(
+        now: @escaping @Sendable () -> Duration = { .zero },
+        resumes: @escaping @Sendable () -> Bool = { false }
+    ) {
+        (self.now, self.resumes) = (now, resumes)
     }
 
     /// A Boolean value that indicates whether a part of the request was sent, or may have been sent.
-    package var hasSent: Bool { state.withLock { $0.isSent } }
+    package var hasSent: Bool { sentAt != nil }
+
+    /// The time when a part of the request was sent first, on the clock of the run; nil before that.
+    var sentAt: Duration? { state.withLock { $0.sentAt } }
 
     /// The number of attempts that were ended before they sent anything. The connection of each may still be in
     /// progress.
@@ -39,7 +49,8 @@ package final class AttemptProgress: Sendable {
 
     /// Records that a part of the request is sent now.
     package func send() {
-        state.withLock { $0.isSent = true }
+        let now = now()
+        state.withLock { $0.sentAt = $0.sentAt ?? now }
     }
 
     /// Records that another attempt begins.

@@ -76,7 +76,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         var attempts: [RetryAttempt] = []
         while true {
             let latest = LatestRequest()
-            let work = work(hop, target, latest, trace)
+            let work = work(hop, target, latest, trace, on: clock)
             let run = RetryRun.make(work, at: target, options.coordinator, on: clock, after: attempts.count)
             let ending = await run.end()
             attempts += run.attempts
@@ -134,9 +134,10 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         _ hop: RedirectHop,
         _ target: RetryTarget,
         _ latest: LatestRequest,
-        _ trace: (any RequestTrace)?
+        _ trace: (any RequestTrace)?,
+        on clock: Timeline
     ) -> RetryWork<ClientAnswer<Value>> {
-        let progress = AttemptProgress(resumes: options.resumes)
+        let progress = AttemptProgress(now: { clock.now }, resumes: options.resumes)
         var work = RetryWork<ClientAnswer<Value>>(
             policy: policy,
             waitsFirst: needsPath || policy.waitsFirst,
@@ -371,7 +372,8 @@ extension RetriedRequest {
     package func once(isProbe: Bool) async throws(RetryError) -> Value {
         let (hop, target) = try first()
         let clock = Timeline(options.clock)
-        let run = RetryRun.make(work(hop, target, LatestRequest(), nil), at: target, options.coordinator, on: clock)
+        let work = work(hop, target, LatestRequest(), nil, on: clock)
+        let run = RetryRun.make(work, at: target, options.coordinator, on: clock)
         let ending = await run.once(isProbe: isProbe)
         let failure: any Error
         switch run.result {

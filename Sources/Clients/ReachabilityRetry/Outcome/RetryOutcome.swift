@@ -5,6 +5,10 @@ public struct RetryAttempt: Sendable {
 
     /// The time when the attempt began, since `withRetry` was called.
     public let began: Duration
+    /// The time when the first byte of the request was written, since `withRetry` was called; nil if nothing was written,
+    /// or if the operation is not a request of a client of this package. URLSession does not report it, so it is then the
+    /// time when the attempt began.
+    public let sent: Duration?
     /// The time when the attempt ended, since `withRetry` was called.
     public let ended: Duration
 

@@ -150,7 +150,7 @@ final class RetryRun<Value: Sendable> {
         switch result {
         case .kept(_, let isGood)?:
             coordinator.answered(at: target, begunAt: generation, isGood: isGood, afterPaying: counts.hasPaid)
-            attempts.append(RetryAttempt(number, began, clock.now))
+            attempts.append(RetryAttempt(number, began, clock.now, sent: work.progress?.sentAt))
             return .succeed
         case .held(_, let error)?, .failed(let error)?: failure = error
         case nil: failure = CancellationError()
@@ -159,7 +159,8 @@ final class RetryRun<Value: Sendable> {
         let verdict = coordinator.ask(target.host)
         // A cancellation reveals nothing about the request.
         let stage = failure is CancellationError ? nil : classify(failure, verdict)
-        attempts.append(RetryAttempt(number, began, clock.now, failure, stage, verdict))
+        let sent = work.progress?.sentAt
+        attempts.append(RetryAttempt(number, began, clock.now, failure, stage, verdict, sent: sent))
         if Task.isCancelled { return .end(.cancelled) }
         if let cut { return .end(cut) }
         if stage?.wasSent == true { counts.sent += 1 }
@@ -359,10 +360,12 @@ extension RetryAttempt {
         _ ended: Duration,
         _ error: (any Error)? = nil,
         _ stage: FailureStage? = nil,
-        _ verdict: RetryVerdict? = nil
+        _ verdict: RetryVerdict? = nil,
+        sent: Duration? = nil
     ) {
         self.number = number
         self.began = began
+        self.sent = sent
         self.ended = ended
         self.error = error
         self.stage = stage
