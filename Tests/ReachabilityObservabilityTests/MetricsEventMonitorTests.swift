@@ -1,8 +1,10 @@
 import CoreMetrics
+import Dispatch
 import LinuxSupport
-import ReachabilityObservability
 import ReachabilityRequests
 import Testing
+
+@testable import ReachabilityObservability
 
 /// Adds up what each metric is told.
 private final class SumFactory: MetricsFactory {
@@ -56,12 +58,10 @@ struct MetricsEventMonitorTests {
     func `a request counts where it belongs`(error: AFError?, outcome: String) async throws {
         let factory = SumFactory()
         let monitor = MetricsEventMonitor(factory: factory)
-        let request = try URLRequest(url: "http://secret.example/", method: .get)
-        await monitor.handle(.began(1, request))
         var metrics = RequestMetrics()
         (metrics.duration, metrics.receivedBytes) = (.milliseconds(2), 5)
-        await monitor.handle(.finished(1, metrics, error))
-        await monitor.handle(.missed(3))
+        monitor.count(metrics, error)
+        monitor.didMissEvents(3)
         let sums = factory.sums.filter { $0.value != 0 }
         #expect(
             sums == [
@@ -69,6 +69,15 @@ struct MetricsEventMonitorTests {
                 "reachability_request_received_bytes_total": 5, "reachability_request_events_missed_total": 3,
             ]
         )
+    }
+
+    @Test func `requests of a session are counted when they end, and without names in labels`() async throws {
+        let factory = SumFactory()
+        let queue = DispatchQueue(label: "metrics")
+        let session = Session(eventMonitors: [MetricsEventMonitor(factory: factory, queue: queue)])
+        _ = await session.request("http://secret.example:0/").serializingData().response
+        queue.sync {}
+        #expect(factory.sums["reachability_requests_total outcome=failed"] == 1)
         #expect(factory.sums.keys.allSatisfy { !$0.contains("secret") })
     }
 }

@@ -1,4 +1,5 @@
 public import CoreMetrics
+public import Dispatch
 public import ReachabilityRequests
 
 /// An event monitor that publishes the results of a session's requests through swift-metrics.
@@ -18,6 +19,9 @@ public import ReachabilityRequests
 /// let session = Session(eventMonitors: [MetricsEventMonitor()])
 /// ```
 public struct MetricsEventMonitor: EventMonitor {
+    /// The queue on which requests are counted.
+    public let queue: DispatchQueue
+
     private let outcomes: [Outcome: Counter]
     private let time: CoreMetrics.Timer
     private let attempts: Counter
@@ -27,8 +31,14 @@ public struct MetricsEventMonitor: EventMonitor {
     /// Creates a monitor and its metrics. The metrics are visible before the first request. One monitor may serve
     /// several sessions.
     ///
-    /// - Parameter factory: Creates the metrics.
-    public init(factory: any MetricsFactory = MetricsSystem.factory) {
+    /// - Parameters:
+    ///   - factory: Creates the metrics.
+    ///   - queue: The queue on which requests are counted.
+    public init(
+        factory: any MetricsFactory = MetricsSystem.factory,
+        queue: DispatchQueue = DispatchQueue(label: "reachability.metrics")
+    ) {
+        self.queue = queue
         outcomes = Dictionary(
             uniqueKeysWithValues: Outcome.allCases.map { outcome in
                 let dimensions = [("outcome", outcome.rawValue)]
@@ -43,17 +53,19 @@ public struct MetricsEventMonitor: EventMonitor {
         missed = Counter(label: "reachability_request_events_missed_total", dimensions: [], factory: factory)
     }
 
-    /// Counts a request that has ended, or missed events.
-    public func handle(_ event: RequestEvent) async {
-        switch event {
-        case .finished(_, let metrics, let error):
-            outcomes[Outcome(error)]?.increment()
-            time.recordNanoseconds(Int64(metrics.duration / .nanoseconds(1)))
-            attempts.increment(by: metrics.attempts.count)
-            bytes.increment(by: metrics.receivedBytes)
-        case .missed(let count): missed.increment(by: count)
-        case .began, .retry, .answered: break
-        }
+    /// Counts a request that has ended.
+    public func requestDidFinish(_ request: Request) { count(request.metrics, request.error) }
+
+    /// Counts missed events.
+    public func didMissEvents(_ count: Int) { missed.increment(by: count) }
+
+    /// Counts a request. The metrics are nil if it was not sent.
+    func count(_ metrics: RequestMetrics?, _ error: AFError?) {
+        outcomes[Outcome(error)]?.increment()
+        guard let metrics else { return }
+        time.recordNanoseconds(Int64(metrics.duration / .nanoseconds(1)))
+        attempts.increment(by: metrics.attempts.count)
+        bytes.increment(by: metrics.receivedBytes)
     }
 }
 

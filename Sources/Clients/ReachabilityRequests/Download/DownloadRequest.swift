@@ -173,9 +173,15 @@ nonisolated extension DownloadRequest {
     /// Moves the complete file to the place that the closure chooses.
     func place(_ answer: Answer) throws(AFError) -> URL {
         let source = URL(filePath: path)
-        guard case .chosen(let destination?) = target, let response = answer.response else { return source }
-        let (url, options) = destination(source, response)
-        guard url.path != path else { return source }
+        var (url, options) = (source, Options())
+        if case .chosen(let destination?) = target, let response = answer.response {
+            (url, options) = destination(source, response)
+        }
+        didChoose(url)
+        guard url.path != path else {
+            didPlace(.success(source))
+            return source
+        }
         do {
             let files = FileManager.default
             if options.contains(.removePreviousFile), files.fileExists(atPath: url.path) {
@@ -185,9 +191,12 @@ nonisolated extension DownloadRequest {
                 try files.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
             }
             try files.moveItem(at: source, to: url)
+            didPlace(.success(url))
             return url
         } catch {
-            throw .downloadedFileMoveFailed(error: error, source: source, destination: url)
+            let error = AFError.downloadedFileMoveFailed(error: error, source: source, destination: url)
+            didPlace(.failure(error))
+            throw error
         }
     }
 }
@@ -205,8 +214,9 @@ extension Session {
         var hasStartedOver = false
         var answer: Answer
         while true {
-            let size = partial.size
+            let (size, earlier) = (partial.size, began.duration(to: .now))
             answer = await send(partial.askForRest(in: request), of: owner, into: partial)
+            answer.metrics?.timeToHead? += earlier
             attempts += answer.metrics?.attempts ?? []
             if Task.isCancelled { answer.error = .explicitlyCancelled }
             do throws(AFError) {
@@ -235,11 +245,12 @@ extension Session {
                 answer.error = error
                 break
             }
+            owner.willRetry(after: answer.metrics ?? RequestMetrics(), answer.error)
         }
         answer.data = nil
         answer.metrics?.attempts = attempts
         answer.metrics?.receivedBytes = partial.received
-        answer.metrics?.duration = began.duration(to: .now)
+        answer.metrics?.end(after: began.duration(to: .now))
         return answer
     }
 }

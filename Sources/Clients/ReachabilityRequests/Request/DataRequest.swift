@@ -38,7 +38,7 @@ public final class UploadRequest: DataRequest {
     /// The body; nil if it could not be created.
     public nonisolated let uploadable: Uploadable?
 
-    private nonisolated let failure: AFError?
+    nonisolated let failure: AFError?
 
     nonisolated init(_ upload: any UploadConvertible, in session: Session, _ interceptor: (any RequestInterceptor)?) {
         self.upload = upload

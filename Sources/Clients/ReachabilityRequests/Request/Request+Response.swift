@@ -18,25 +18,29 @@ nonisolated extension Request {
             error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
         }
         let duration = began.duration(to: .now) / .seconds(1)
-        guard self is DownloadRequest else {
-            return DataResponse(
-                request: request,
-                response: answer.response,
-                data: answer.data,
-                metrics: answer.metrics,
-                serializationDuration: duration,
-                result: result
-            )
-        }
-        return DataResponse(
-            request: request,
-            response: answer.response,
-            fileURL: answer.file,
-            resumeData: answer.resumeData,
-            metrics: answer.metrics,
-            serializationDuration: duration,
-            result: result
-        )
+        let response =
+            if self is DownloadRequest {
+                AFDataResponse(
+                    request: request,
+                    response: answer.response,
+                    fileURL: answer.file,
+                    resumeData: answer.resumeData,
+                    metrics: answer.metrics,
+                    serializationDuration: duration,
+                    result: result
+                )
+            } else {
+                AFDataResponse(
+                    request: request,
+                    response: answer.response,
+                    data: answer.data,
+                    metrics: answer.metrics,
+                    serializationDuration: duration,
+                    result: result
+                )
+            }
+        didParse(response)
+        return response
     }
 
     /// Calls the handler with the response, after the handlers that were added before.

@@ -2,6 +2,7 @@ public import Dispatch
 public import FoundationEssentials
 import LinuxSupport
 import ReachabilityRetry
+import Synchronization
 
 /// The isolation of requests. No code runs on it, because all members of a request are nonisolated and keep their state behind a lock. With it
 /// the compiler checks that requests can be shared between tasks, although their classes have subclasses.
@@ -20,8 +21,10 @@ public class Request {
     /// The interceptor of this request, which is asked before that of the session.
     public nonisolated let interceptor: (any RequestInterceptor)?
 
-    nonisolated let session: Session
+    package nonisolated let session: Session
     nonisolated let exchange: Exchange<Answer>
+    /// A Boolean value that indicates whether the request has monitors of its own.
+    nonisolated let isWatched = Atomic(false)
     /// Holds the request back while it is suspended.
     nonisolated let gate = Gate()
     nonisolated let validator = Locked(Validator())
@@ -59,18 +62,25 @@ public class Request {
 
     /// Called once the request has ended, or was cancelled. It may be called again.
     nonisolated func didEnd() {
-        values.withLock { values in
+        let isFirst = values.withLock { values in
             values.upload.finish()
             values.download.finish()
+            defer { values.hasEnded = true }
+            return !values.hasEnded
         }
         gate.open()
         session.active.withLock { _ = $0.remove(self) }
+        if isFirst { didFinish() }
     }
 
     /// Cancels the request: a wait, an attempt or the answer. A request that has ended does not change.
     @discardableResult
     public nonisolated func cancel() -> Self {
-        values.withLock { $0.isCancelled = true }
+        let isFirst = values.withLock { values in
+            defer { values.isCancelled = true }
+            return !values.isCancelled
+        }
+        if isFirst, exchange.result == nil { didCancel() }
         exchange.cancel()
         gate.open()
         if exchange.result != nil { didEnd() }
@@ -82,6 +92,12 @@ public class Request {
 struct RequestValues: Sendable {
     var isSuspended = false
     var isCancelled = false
+    /// A Boolean value that indicates whether monitors know the current attempt, and not its end.
+    var isTaskOpen = false
+    /// The monitors of the session and of the request; nil if the request has none of its own.
+    var monitors: MonitorList?
+    var hasBegun = false
+    var hasEnded = false
     var requests: [URLRequest] = []
     var performed: [URLRequest] = []
     var response: HTTPURLResponse?
@@ -240,8 +256,12 @@ nonisolated extension Request {
     /// Sends the request, or continues it after `suspend()`.
     @discardableResult
     public func resume() -> Self {
-        values.withLock { $0.isSuspended = false }
+        let isContinued = values.withLock { values in
+            defer { values.isSuspended = false }
+            return values.isSuspended && !values.isCancelled
+        }
         gate.open()
+        if isContinued, exchange.hasBegun, exchange.result == nil { didResume() }
         begin()
         return self
     }
@@ -252,11 +272,13 @@ nonisolated extension Request {
     @discardableResult
     public func suspend() -> Self {
         guard exchange.result == nil else { return self }
-        values.withLock { values in
-            guard !values.isCancelled else { return }
+        let isFirst = values.withLock { values in
+            guard !values.isCancelled, !values.isSuspended else { return false }
             values.isSuspended = true
             gate.shut()
+            return true
         }
+        if isFirst { didSuspend() }
         return self
     }
 
@@ -393,6 +415,7 @@ nonisolated extension Request {
     func begin() {
         guard !exchange.hasBegun else { return }
         session.active.withLock { _ = $0.insert(self) }
+        didBegin()
         exchange.start({ [self] in await work() }, after: { [self] in didEnd() })
         if exchange.result != nil { didEnd() }
     }
@@ -412,8 +435,12 @@ nonisolated extension Request {
     func answer(starts: Bool = true) async -> Answer {
         if starts, !Task.isCancelled { begin() }
         var answer = await exchange.value()
+        // Monitors receive the end before a handler or a task does.
+        if monitors != nil, exchange.result != nil { didEnd() }
         if answer.error == nil, let head = answer.response {
-            let refusal = validator.withLock { $0 }.refusal(lastRequest, head, answer.data, after: answer.checkCount)
+            let refusal = validator.withLock { $0 }.refusal(lastRequest, head, answer.data, after: answer.checkCount) {
+                didValidate(lastRequest, head, answer.data, $0)
+            }
             if let refusal {
                 answer.error = refusal
                 values.withLock { $0.error = refusal }
@@ -430,41 +457,6 @@ nonisolated extension Request {
             values.lastHandler = Task { [self] in
                 await before?.value
                 await work(await answer(starts: false))
-            }
-        }
-    }
-}
-
-/// What happens to a request while it is sent. Monitors and notifications of requests belong here.
-nonisolated extension Request {
-    /// An attempt begins with this request.
-    func willSend(_ request: URLRequest, isAdapted: Bool) {
-        let handler = values.withLock { values in
-            values.performed.append(request)
-            values.response = nil
-            if isAdapted { values.requests.append(request) }
-            return isAdapted ? values.createdHandler : nil
-        }
-        handler?.queue.async { handler?.call(request) }
-    }
-
-    /// An answer has begun.
-    func didReceive(_ response: HTTPURLResponse) async {
-        let handler = values.withLock { values in
-            values.response = response
-            return values.responseHandler
-        }
-        await handler?(response)
-    }
-
-    /// Retriers are asked about a failed attempt.
-    func didFail(_ failure: FailedRequest) {
-        values.withLock { values in
-            values.failure = failure
-            values.retryCount = max(0, failure.retryCount - values.challenges)
-            // The body of an answer that the policy retries was not read.
-            if values.response == nil, let status = failure.status {
-                values.response = HTTPURLResponse(text: failure.request.url, statusCode: status)
             }
         }
     }

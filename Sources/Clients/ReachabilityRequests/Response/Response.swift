@@ -96,8 +96,10 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
     }
 }
 
-/// The durations, hops and attempts of a request. The times of name resolution, connection and TLS are not included, because
-/// async-http-client does not report them.
+/// The durations, hops and attempts of a request.
+///
+/// async-http-client does not report when a name was resolved, and when the connection and TLS were established. ``connectionDuration`` is their
+/// sum.
 public struct RequestMetrics: Sendable {
     /// One answer of a server.
     public struct Hop: Hashable, Sendable {
@@ -109,10 +111,14 @@ public struct RequestMetrics: Sendable {
         public let attempts: Int
     }
 
+    /// The time when the request began.
+    public var startDate = Date()
     /// The time from the beginning of the request until its result.
     public var duration: Duration = .zero
     /// The time from the beginning of the request until the head of the answer; nil without an answer.
     public var timeToHead: Duration?
+    /// The time from the first byte of the last attempt's request until the head of its answer; nil without an answer.
+    public var requestDuration: Duration?
     /// The number of bytes of the body, without its content coding.
     public var receivedBytes: Int64 = 0
     /// Each redirect, and the last answer.
@@ -122,6 +128,22 @@ public struct RequestMetrics: Sendable {
 
     /// The number of retries. The request after a redirect is not a retry.
     public var retryCount: Int { attempts.count { $0.reason != nil } }
+
+    /// The time from the beginning of the last attempt until the first byte of its request was sent: adapters, name resolution, connection,
+    /// TLS, and the wait for a free connection. Nil if nothing was sent.
+    public var connectionDuration: Duration? { attempts.last.flatMap { last in last.sent.map { $0 - last.began } } }
+    /// The time from the head of the answer until the result; nil without an answer.
+    public var responseDuration: Duration? { timeToHead.map { duration - $0 } }
+    /// The time from the beginning of the request until its result.
+    public var taskInterval: DateInterval { DateInterval(start: startDate, duration: max(0, duration / .seconds(1))) }
+    /// The number of redirects that were followed.
+    public var redirectCount: Int { max(0, hops.count - 1) }
+
+    /// Records the end, which is now.
+    mutating func end(after duration: Duration) {
+        self.duration = duration
+        startDate = Date(timeIntervalSinceNow: -(duration / .seconds(1)))
+    }
 
     /// Metrics without values.
     public init() {}

@@ -40,7 +40,10 @@ nonisolated extension DownloadRequest {
     public func validate(_ validation: @escaping Validation) -> Self {
         validateFile { [weak self] path in
             guard let self, let response else { return }
-            try validation(request, response, URL(filePath: path)).get()
+            let file = URL(filePath: path)
+            let result = validation(request, response, file)
+            didValidate(request, response, file: file, result)
+            try result.get()
         }
     }
 }
@@ -135,15 +138,20 @@ struct Validator: Sendable {
 
     /// The first rejection; nil if there is none.
     ///
-    /// - Parameter asked: The number of validations that ran before.
+    /// - Parameters:
+    ///   - asked: The number of validations that ran before.
+    ///   - report: Receives each result.
     func refusal(
         _ request: URLRequest?,
         _ response: HTTPURLResponse,
         _ data: Data?,
-        after asked: Int = 0
+        after asked: Int = 0,
+        _ report: (Request.ValidationResult) -> Void = { _ in }
     ) -> AFError? {
         for check in checks.dropFirst(asked) {
-            guard case .failure(let error) = check(request, response, data) else { continue }
+            let result = check(request, response, data)
+            report(result)
+            guard case .failure(let error) = result else { continue }
             return error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
         }
         return nil

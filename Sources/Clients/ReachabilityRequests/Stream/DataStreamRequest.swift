@@ -61,7 +61,7 @@ public final class DataStreamRequest: Request {
             }
         }
         answer.metrics?.receivedBytes = received
-        answer.metrics?.duration = began.duration(to: .now)
+        answer.metrics?.end(after: began.duration(to: .now))
         return answer
     }
 
@@ -338,6 +338,7 @@ nonisolated extension DataStreamRequest {
             }
             // A handler may cancel the request. A request that has ended otherwise may still have pieces to deliver.
             for element in elements where self.completion?.error?.isExplicitlyCancelledError != true {
+                didParse(element)
                 await queue.call {
                     do { try handler(Stream(.stream(element), of: self)) } catch { self.didFailToHandle() }
                 }

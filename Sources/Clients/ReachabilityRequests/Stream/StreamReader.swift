@@ -18,12 +18,16 @@ struct StreamReader<Decoder: PieceDecoder>: Sendable {
     /// The next element, or its error, after which the next one can be read; nil at the end, and if there is another reader.
     mutating func next() async -> Result<Decoder.Element, Decoder.Failure>? {
         while true {
-            if let element = ready.popFirst() { return element }
+            if let element = ready.popFirst() {
+                source.request?.didParse(element)
+                return element
+            }
             guard let request = source.request else { return nil }
             guard let piece = try? await request.next() else {
                 // The rest is complete only if the answer is.
                 ready = request.completion?.error == nil ? decoder.finish()[...] : []
-                return ready.popFirst()
+                guard !ready.isEmpty else { return nil }
+                continue
             }
             ready = decoder.decode(piece)[...]
         }

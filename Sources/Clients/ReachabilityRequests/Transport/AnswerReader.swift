@@ -16,8 +16,6 @@ struct AnswerReader: Sendable {
     let owner: Request
     /// The request without changes of adapters.
     let request: URLRequest
-    /// The number of the request in its session.
-    let number: UInt64
     /// The body, in place of that of the request.
     let upload: UploadRequest.Uploadable?
     let download: PartialDownload?
@@ -29,12 +27,11 @@ struct AnswerReader: Sendable {
     init(
         owner: Request,
         request: URLRequest,
-        number: UInt64,
         upload: UploadRequest.Uploadable?,
         download: PartialDownload?,
         leavesBody: Bool
     ) {
-        (self.owner, self.request, self.number, self.upload) = (owner, request, number, upload)
+        (self.owner, self.request, self.upload) = (owner, request, upload)
         (self.download, self.leavesBody) = (download, leavesBody)
     }
 
@@ -75,16 +72,12 @@ struct AnswerReader: Sendable {
         owner.change(.upload) { $0.isWaitingForNetwork = true }
     }
 
-    /// Reports an event to the session's monitors, if there are any.
-    func tell(_ event: (UInt64) -> RequestEvent) {
-        if !session.monitors.isEmpty { session.monitors.tell(event(number)) }
-    }
-
     /// The body of an attempt; nil if there is none.
     func body() throws -> HTTPClientRequest.Body? {
         let sent = sent
         if case .data(let data)? = upload { return body(of: data) }
         guard let stream = try upload?.body() ?? sent.httpBodyStream else { return sent.httpBody.map(body(of:)) }
+        if case .stream? = upload { (owner as? UploadRequest)?.didProvide(stream) }
         owner.change(.upload) { $0.totalUnitCount = stream.length }
         return .stream(BodyPieces(stream.pieces, owner), length: .known(stream.length))
     }
@@ -117,7 +110,6 @@ struct AnswerReader: Sendable {
             headTime: began.duration(to: .now),
             checkCount: validator.count
         )
-        tell { .answered($0, head) }
         await owner.didReceive(head)
         received.isChallenge = answerChallenge(of: head)
         var isWritten = false
@@ -130,6 +122,7 @@ struct AnswerReader: Sendable {
             let isRedirect = (300..<400).contains(head.statusCode)
             if leavesBody, !isRedirect, !received.isChallenge, validator.refusal(request, head, nil) == nil {
                 received.body = response.body
+                accept(head, validator)
             } else {
                 let isRefused =
                     download != nil || leavesBody || isRedirect || received.isChallenge
@@ -154,6 +147,11 @@ struct AnswerReader: Sendable {
             values.challenges += 1
             return true
         }
+    }
+
+    /// Reports that every validation has accepted a head.
+    private func accept(_ head: HTTPURLResponse, _ validator: Validator) {
+        for _ in 0..<validator.count { owner.didValidate(sent, head, nil, .success(())) }
     }
 
     /// Reads a body into memory; of one that is rejected only the part that may be kept.
@@ -182,7 +180,8 @@ struct AnswerReader: Sendable {
             if isCut { break }
         }
         let isData = download == nil && !leavesBody
-        received.refusal = validator.refusal(request, head, isData ? received.data : nil)
+        let data = isData ? received.data : nil
+        received.refusal = validator.refusal(request, head, data) { owner.didValidate(request, head, data, $0) }
         if download != nil, received.refusal == nil {
             received.refusal = .responseValidationFailed(reason: .unacceptableStatusCode(code: head.statusCode))
         }
@@ -203,6 +202,7 @@ struct AnswerReader: Sendable {
         case .unexpectedPart: throw AFError.sessionTaskFailed(error: DownloadFailure.unexpectedPart)
         case .write(let start, let total):
             if validator.refusal(sent, head, nil) != nil { return false }
+            accept(head, validator)
             do {
                 try await download.take(body, head, at: start, total: total, through: owner.gate)
             } catch let error as DownloadFailure {
@@ -269,6 +269,7 @@ extension Answer {
         checkCount = received.checkCount
         metrics.receivedBytes = Int64(received.data.count)
         metrics.timeToHead = received.headTime
+        metrics.requestDuration = attempts.last?.sent.map { received.headTime - $0 }
         // An attempt without an error has ended a hop.
         var counts = Array(repeating: 0, count: received.visits.count)
         var place = 0

@@ -25,15 +25,12 @@ extension Session {
         let reader = AnswerReader(
             owner: owner,
             request: request,
-            number: monitors.nextNumber(),
             upload: body,
             download: download,
             leavesBody: leavesBody
         )
-        reader.tell { .began($0, request) }
         var answer = await send(request, requestOptions(reader), reader)
-        answer.metrics?.duration = reader.began.duration(to: .now)
-        reader.tell { [answer] in .finished($0, answer.metrics ?? RequestMetrics(), answer.error) }
+        answer.metrics?.end(after: reader.began.duration(to: .now))
         return answer
     }
 
@@ -84,7 +81,7 @@ extension Session {
         options.observer = { [observer = options.observer] event in
             observer?(event)
             if case .waiting(_, let attempt, _) = event, attempt.reason == .unreachable { reader.waitForNetwork() }
-            reader.tell { .retry($0, event) }
+            reader.owner.didObserve(event, answersChallenge: reader.latest?.isChallenge == true)
         }
         return options
     }
@@ -121,13 +118,20 @@ private struct AttemptStart: ReachabilityRetry.RequestAdapter {
             reader.begin(reader.request.replacing(by: plain), isAdapted: false)
             return plain
         }
-        var request = reader.request.replacing(by: plain)
-        for adapter in adapters {
-            let state = RequestAdapterState(requestID: owner.id, session: owner.session)
-            request = try await completed { [request] in adapter.adapt(request, using: state, completion: $0) }.get()
+        let initial = reader.request.replacing(by: plain)
+        var request = initial
+        do {
+            for adapter in adapters {
+                let state = RequestAdapterState(requestID: owner.id, session: owner.session)
+                request = try await completed { [request] in adapter.adapt(request, using: state, completion: $0) }
+                    .get()
+            }
+            if let last { request = request.replacingHead(by: try await last.adapt(request.plain)) }
+            if !adapters.isEmpty { try request.validate() }
+        } catch {
+            owner.didFailToAdapt(initial, error)
+            throw error
         }
-        if let last { request = request.replacingHead(by: try await last.adapt(request.plain)) }
-        if !adapters.isEmpty { try request.validate() }
         let (method, target) = (request.sentMethod.rawValue, request.target)
         let authorization = owner.values.withLock { $0.responder?.authorization(method: method, target: target) }
         if let authorization { request.headers.update(name: "Authorization", value: authorization) }

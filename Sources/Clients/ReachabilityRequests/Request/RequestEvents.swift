@@ -1,0 +1,226 @@
+import Dispatch
+import FoundationEssentials
+import LinuxSupport
+import ReachabilityRetry
+import Synchronization
+
+/// The events of a request. All events for monitors are reported here.
+nonisolated extension Request {
+    /// The monitors; nil if there are none.
+    var monitors: MonitorList? {
+        isWatched.load(ordering: .relaxed) ? values.withLock { $0.monitors } : session.monitors.ifWatched
+    }
+
+    /// Adds a monitor of this request. It receives the events from now on, after the monitors of the session.
+    @discardableResult
+    public func eventMonitor(_ eventMonitor: any EventMonitor) -> Self {
+        values.withLock { $0.monitors = MonitorList([eventMonitor], after: $0.monitors ?? session.monitors) }
+        isWatched.store(true, ordering: .relaxed)
+        return self
+    }
+
+    /// The request begins.
+    func didBegin() {
+        guard let monitors else { return }
+        let isFirst = values.withLock { values in
+            defer { values.hasBegun = true }
+            return !values.hasBegun
+        }
+        guard isFirst else { return }
+        if !isSuspended { didResume() }
+        if let upload = self as? UploadRequest {
+            if let uploadable = upload.uploadable {
+                monitors.report { $0.request(upload, didCreateUploadable: uploadable) }
+            } else if let error = upload.failure {
+                return monitors.report { $0.request(upload, didFailToCreateUploadableWithError: error) }
+            }
+        }
+        switch created {
+        case .success(let first): monitors.report { $0.request(self, didCreateInitialURLRequest: first) }
+        case .failure(let error): monitors.report { $0.request(self, didFailToCreateURLRequestWithError: error) }
+        }
+    }
+
+    /// The request, and its task if there is one, begins or continues.
+    func didResume() { report({ $0.requestDidResume($1) }, { $0.request($1, didResumeTask: $2) }) }
+
+    /// The request is held back.
+    func didSuspend() { report({ $0.requestDidSuspend($1) }, { $0.request($1, didSuspendTask: $2) }) }
+
+    /// The request was cancelled.
+    func didCancel() { report({ $0.requestDidCancel($1) }, { $0.request($1, didCancelTask: $2) }) }
+
+    private func report(
+        _ event: @escaping @Sendable (any EventMonitor, Request) -> Void,
+        _ taskEvent: @escaping @Sendable (any EventMonitor, Request, URLSessionTask) -> Void
+    ) {
+        guard let monitors else { return }
+        monitors.report { event($0, self) }
+        guard values.withLock({ $0.isTaskOpen }), let task = lastTask else { return }
+        monitors.report { taskEvent($0, self, task) }
+    }
+
+    /// An adapter has failed.
+    func didFailToAdapt(_ initial: URLRequest, _ error: any Error) {
+        if error is CancellationError { return }
+        let error = AFError(attemptError: AttemptError.adapterFailed(error))
+        monitors?.report { $0.request(self, didFailToAdaptURLRequest: initial, withError: error) }
+    }
+
+    /// An attempt begins with this request.
+    func willSend(_ request: URLRequest, isAdapted: Bool) {
+        let (handler, isTask, isSuspended) = values.withLock { values in
+            values.performed.append(request)
+            values.response = nil
+            if isAdapted { values.requests.append(request) }
+            defer { values.isTaskOpen = true }
+            return (isAdapted ? values.createdHandler : nil, !values.isTaskOpen && !values.hasEnded, values.isSuspended)
+        }
+        handler?.queue.async { handler?.call(request) }
+        guard isTask, let monitors, let task = lastTask else { return }
+        if isAdapted, let initial = firstRequest {
+            monitors.report { $0.request(self, didAdaptInitialRequest: initial, to: request) }
+        }
+        monitors.report { $0.request(self, didCreateURLRequest: request) }
+        monitors.report { $0.request(self, didCreateTask: task) }
+        monitors.report { monitor in
+            if isSuspended {
+                monitor.request(self, didSuspendTask: task)
+            } else {
+                monitor.request(self, didResumeTask: task)
+            }
+        }
+    }
+
+    /// An answer has begun.
+    func didReceive(_ response: HTTPURLResponse) async {
+        let handler = values.withLock { values in
+            values.response = response
+            return values.responseHandler
+        }
+        monitors?.report { $0.request(self, didReceiveResponse: response) }
+        await handler?(response)
+    }
+
+    /// A validation has run.
+    func didValidate(_ sent: URLRequest?, _ response: HTTPURLResponse, _ data: Data?, _ result: ValidationResult) {
+        guard let monitors else { return }
+        switch self {
+        case let request as DataRequest:
+            monitors.report {
+                $0.request(request, didValidateRequest: sent, response: response, data: data, withResult: result)
+            }
+        case let request as DataStreamRequest:
+            monitors.report {
+                $0.request(request, didValidateRequest: sent, response: response, withResult: result)
+            }
+        case let request as DownloadRequest: request.didValidate(sent, response, file: nil, result)
+        default: break
+        }
+    }
+
+    /// Retriers are asked about a failed attempt.
+    func didFail(_ failure: FailedRequest) {
+        values.withLock { values in
+            values.failure = failure
+            values.retryCount = max(0, failure.retryCount - values.challenges)
+            // The body of an answer that the policy retries was not read.
+            if values.response == nil, let status = failure.status {
+                values.response = HTTPURLResponse(text: failure.request.url, statusCode: status)
+            }
+        }
+    }
+
+    /// A wait or another event of the retries.
+    func didObserve(_ event: RetryEvent, answersChallenge: Bool) {
+        if case .waiting(_, let attempt, _) = event, !answersChallenge {
+            var metrics = RequestMetrics()
+            metrics.attempts = [attempt]
+            metrics.end(after: attempt.ended - attempt.began)
+            willRetry(after: metrics, attempt.error.map { AFError(attemptError: $0) })
+        }
+        monitors?.report { $0.request(self, didReportRetryEvent: event) }
+    }
+
+    /// The task has ended, and another one follows.
+    func willRetry(after metrics: RequestMetrics, _ error: AFError?) {
+        let isTaskOpen = values.withLock { values in
+            defer { values.isTaskOpen = false }
+            return values.isTaskOpen && !values.hasEnded
+        }
+        guard isTaskOpen, let monitors else { return }
+        didComplete(metrics, error, monitors)
+        monitors.report { $0.requestIsRetrying(self) }
+    }
+
+    private func didComplete(_ metrics: RequestMetrics, _ error: AFError?, _ monitors: MonitorList) {
+        guard let task = lastTask else { return }
+        let error = error?.isResponseValidationError == true ? nil : error
+        if let error, !error.isSessionTaskError, !error.isExplicitlyCancelledError {
+            monitors.report { $0.request(self, didFailTask: task, earlyWithError: error) }
+        }
+        monitors.report { $0.request(self, didGatherMetrics: metrics) }
+        monitors.report { $0.request(self, didCompleteTask: task, with: error) }
+    }
+
+    /// The request has its result.
+    func didFinish() {
+        guard let monitors, let answer = exchange.result else { return }
+        let (isTaskOpen, isCancelled) = values.withLock { ($0.isTaskOpen, $0.isCancelled) }
+        // The last task that waited for the result was cancelled.
+        if answer.error?.isExplicitlyCancelledError == true, !isCancelled { didCancel() }
+        if isTaskOpen { didComplete(answer.metrics ?? RequestMetrics(), answer.error, monitors) }
+        monitors.report { $0.requestDidFinish(self) }
+    }
+
+    /// The response of a handler or a task was created.
+    func didParse<Value: Sendable>(_ response: AFDataResponse<Value>) {
+        guard let monitors else { return }
+        switch self {
+        case let request as DataRequest:
+            if let response = response as? AFDataResponse<Data?> {
+                monitors.report { $0.request(request, didParseResponse: response) }
+            } else {
+                monitors.report { $0.request(request, didParseResponse: response) }
+            }
+        case let request as DownloadRequest:
+            if let response = response as? AFDownloadResponse<URL?> {
+                monitors.report { $0.request(request, didParseResponse: response) }
+            } else {
+                monitors.report { $0.request(request, didParseResponse: response) }
+            }
+        default: break
+        }
+    }
+}
+
+nonisolated extension UploadRequest {
+    /// An attempt sends a stream.
+    func didProvide(_ stream: InputStream) { monitors?.report { $0.request(self, didProvideInputStream: stream) } }
+}
+
+nonisolated extension DataStreamRequest {
+    /// A value was read. Pieces as they come are not values.
+    func didParse<Value: Sendable>(_ result: Result<Value, some RequestFailure>) {
+        guard Value.self != Data.self else { return }
+        monitors?.report { $0.request(self, didParseStream: result.mapError(\.requestError)) }
+    }
+}
+
+nonisolated extension DownloadRequest {
+    /// A validation has run.
+    func didValidate(_ sent: URLRequest?, _ response: HTTPURLResponse, file: URL?, _ result: ValidationResult) {
+        monitors?.report {
+            $0.request(self, didValidateRequest: sent, response: response, fileURL: file, withResult: result)
+        }
+    }
+
+    /// The place of the file was chosen.
+    func didChoose(_ destination: URL) { monitors?.report { $0.request(self, didCreateDestinationURL: destination) } }
+
+    /// The file is at its place, or cannot be moved there.
+    func didPlace(_ result: Result<URL, AFError>) {
+        guard let task = lastTask else { return }
+        monitors?.report { $0.request(self, didFinishDownloadingUsing: task, with: result) }
+    }
+}
