@@ -35,5 +35,29 @@ func shortHalves() -> (adapters: [any RequestAdapter], retriers: [any RequestRet
     return ([adapter, named], [retrier, .retryPolicy(retryLimit: 1), .retryPolicy])
 }
 
+/// A monitor that also has methods for events of URLSession, which are never called.
+final class LoggingMonitor: EventMonitor {
+    let queue = DispatchQueue(label: "log")
+    let lines = Lines()
+
+    func request(_ request: Request, didCreateTask task: URLSessionTask) { lines.append("task") }
+
+    func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics) {
+        lines.append("\(metrics.redirectCount) redirects, \(metrics.taskInterval.duration > 0)")
+    }
+
+    func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {
+        lines.append("\(response.data?.count ?? 0) bytes")
+    }
+
+    func request<Value>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>) {
+        lines.append("\(Value.self)")
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {}
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {}
+}
+
 /// What an error says to people.
 func localizedText(_ error: any Error) -> String { error.localizedDescription }

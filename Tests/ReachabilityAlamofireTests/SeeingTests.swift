@@ -130,6 +130,15 @@ struct SeeingTests {
         }
     }
 
+    @Test func `a monitor in a file that imports Foundation`() async throws {
+        try await withServer(ok) { url in
+            let monitor = LoggingMonitor()
+            _ = await Session(eventMonitors: [monitor]).request(url).serializingString().response
+            monitor.queue.sync {}
+            #expect(monitor.lines.all == ["task", "0 redirects, true", "String"])
+        }
+    }
+
     @Test func `the timeline of a response`() async throws {
         try await withServer(ok) { url in
             let before = Date().timeIntervalSinceReferenceDate
@@ -158,4 +167,13 @@ struct SeeingTests {
         let times = "start 1.0 s, answer 1.25 s, result 2.0 s, serialized 2.5 s"
         #expect(timeline.debugDescription == "\(times), \(durations)")
     }
+}
+
+/// Lines of a log.
+final class Lines: Sendable {
+    private let lines = Locked<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+
+    func append(_ line: String) { lines.withLock { $0.append(line) } }
 }

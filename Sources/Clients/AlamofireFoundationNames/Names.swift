@@ -16,3 +16,5 @@ public typealias Progress = ReachabilityRequests.Progress
 public typealias URLSessionConfiguration = ReachabilityRequests.URLSessionConfiguration
 /// An attempt of a request.
 public typealias URLSessionTask = ReachabilityRequests.URLSessionTask
+/// The metrics of a request.
+public typealias URLSessionTaskMetrics = RequestMetrics

@@ -8,13 +8,12 @@
 @_exported public import typealias AlamofireFoundationNames.URLRequest
 @_exported public import typealias AlamofireFoundationNames.URLSessionConfiguration
 @_exported public import typealias AlamofireFoundationNames.URLSessionTask
+@_exported public import typealias AlamofireFoundationNames.URLSessionTaskMetrics
 
 // For code that was written for Alamofire, and imports this module in its place.
 
 /// The session of Alamofire 4.
 public typealias SessionManager = Session
-/// The metrics of a request.
-public typealias URLSessionTaskMetrics = RequestMetrics
 
 /// The closure that an ``Alamofire4Retrier`` calls: whether to retry, and after how many seconds.
 public typealias RequestRetryCompletion = @Sendable (_ shouldRetry: Bool, _ timeDelay: Double) -> Void
