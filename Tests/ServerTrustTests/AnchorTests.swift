@@ -4,9 +4,9 @@ import TrustForge
 
 @testable import ServerTrust
 
-/// Anchors are read when they are needed, and once.
+/// Anchors are read once, at their first use.
 @Suite struct AnchorTests {
-    @Test func areReadAtFirstNeed() throws {
+    @Test func `anchors are read once, at the first evaluation that needs them`() throws {
         let count = Locked(0)
         let anchors = TrustAnchors {
             count.withLock { $0 += 1 }
@@ -24,7 +24,7 @@ import TrustForge
         #expect(count.withLock { $0 } == 1)
     }
 
-    @Test func theSameSourceIsEqualWithoutBeingRead() {
+    @Test func `copies of anchors are equal without being read`() {
         let anchors = TrustAnchors {
             Issue.record("they were read")
             return AnchorIndex([TrustCertificate]())

@@ -4,13 +4,13 @@ import X509
 
 @testable import ServerTrust
 
-/// How much work strangers' certificates can make, counted: not how long it takes.
+/// The maximum work that certificates of an unknown server can cause. The tests count steps and do not measure time.
 @Suite struct BudgetTests {
     private static func trust(_ sent: [Forged]) throws -> ServerTrust {
         try ServerTrust(sent, anchors: [World.root])
     }
 
-    /// What came of it, and what was done for it.
+    /// Returns the reason of a refusal, and the work that the evaluation took.
     private static func judged(_ trust: ServerTrust) -> (reason: TrustFailure?, work: EvaluationBudget.Work) {
         let budget = EvaluationBudget(trust.requirements)
         do {
@@ -26,12 +26,12 @@ import X509
     }
 
     @Test(arguments: [(12, 2), (8, 3), (6, 4), (24, 1)])
-    func aMeshOfAuthoritiesEnds(_ keys: Int, _ copies: Int) throws {
+    func `the search through a mesh of authorities ends at the limit`(_ keys: Int, _ copies: Int) throws {
         var trust = try Self.trust(CostlyChain.mesh(keys: keys, copies: copies))
         let (_, work) = Self.judged(trust)
         #expect(work.signatures <= 64)
         #expect(work.steps <= 1000)
-        // Where signatures cost nothing, as those do that have been checked, the steps still count.
+        // Signatures that were already checked cost nothing, but the steps still count.
         trust.requirements.maximumSignatureChecks = .max
         let (reason, more) = Self.judged(trust)
         guard copies > 1 else { return }
@@ -39,15 +39,15 @@ import X509
         #expect(more.steps == 1000)
     }
 
-    /// No more than 64 signatures, and 6561 ways: what took a second.
-    @Test func layersOfAuthoritiesEnd() throws {
+    /// There are at most 64 signatures but 6561 paths. Without the limit the search took a second.
+    @Test func `the search through layers of cross-signed authorities ends at the limit`() throws {
         let (reason, work) = Self.judged(try Self.trust(CostlyChain.layers(8, copies: 3)))
         #expect(reason == .tooComplex("more than 1000 certificates to try as issuers"))
         #expect(work.steps == 1000)
         #expect(work.signatures <= 64)
     }
 
-    @Test func aMeshEndsWhereOnlySignaturesCount() throws {
+    @Test func `the step limit applies also if only pinned keys are compared`() throws {
         var trust = try Self.trust(CostlyChain.mesh(keys: 8, copies: 3))
         trust.requirements.maximumSignatureChecks = .max
         let keys = [World.root.certificate.publicKey]
@@ -57,14 +57,14 @@ import X509
         #expect(evaluator.reason(trust) == .tooComplex("more than 100 certificates to try as issuers"))
     }
 
-    @Test func namesTimesConstraintsAreCountedForTheWholeEvaluation() throws {
+    @Test func `comparisons of names with constraints are limited for the whole evaluation`() throws {
         let (reason, work) = Self.judged(
             try Self.trust(
                 CostlyChain.constrained(names: Self.hosts(200, "a.example"), excluded: Self.hosts(100, "b.example"))
             )
         )
         #expect(reason == nil)
-        // The 100 that are read, and 202 names with each: also example.org and the subject.
+        // 100 constraints are read. Each is compared with 202 names: 200 names, example.org and the subject.
         #expect(work.comparisons == 100 + 202 * 100)
         let (tooMany, less) = Self.judged(
             try Self.trust(
@@ -75,8 +75,8 @@ import X509
         #expect(less.comparisons <= 50_000)
     }
 
-    /// The second authority of the same name and key, which would be tried next, does not begin at nothing.
-    @Test func anotherChainIsNotTriedWhenTheBudgetIsSpent() throws {
+    /// The count continues with the next authority of the same name and key.
+    @Test func `no other chain is tried when the limit is reached`() throws {
         let names = Self.hosts(300, "a.example")
         let constraints = NameConstraints(excludedSubtrees: Self.hosts(300, "b.example"))
         let authorities = (0..<10).map { index in
@@ -89,13 +89,13 @@ import X509
         #expect(work == EvaluationBudget.Work(steps: 2, signatures: 2, comparisons: 300))
     }
 
-    @Test func setsOfNamesAreSmall() throws {
+    @Test func `a name with a set of more than 32 elements is refused`() throws {
         let wide = CostlyChain.wide(3, width: 400)
         let error = #expect(throws: TrustCertificateError.self) { try TrustCertificate(derEncoded: wide[1].der) }
         #expect(error?.description.contains("a set of a name has more than 32 elements") == true)
         let (reason, _) = Self.judged(try Self.trust([World.leaf, World.intermediate] + wide.dropFirst()))
         #expect(reason == nil)
-        // In what an extension says too.
+        // The limit applies to names in extensions, too.
         let names: [GeneralName] = [.directoryName(CostlyChain.wideName(400))]
         let (named, _) = Self.judged(try Self.trust([World.leaf(names: names), World.intermediate]))
         #expect(named == .unreadableExtension(subject: World.host, name: "subjectAltName"))
@@ -103,8 +103,8 @@ import X509
         #expect(constrained == .unreadableExtension(subject: "Constrained", name: "nameConstraints"))
     }
 
-    /// What servers in use send stays far below each limit.
-    @Test func chainsInUseAreFarFromTheLimits() throws {
+    /// The chains of real servers need much less work than each limit permits.
+    @Test func `realistic chains stay far below the limits`() throws {
         let issuing = Blueprint.authority("Issuing").signed(by: World.intermediate)
         let oldRoot = Blueprint.authority("Old Root").signed()
         let crossed = Blueprint.authority("Root").signed(by: oldRoot)
@@ -123,7 +123,7 @@ import X509
         }
     }
 
-    @Test func aCancelledTaskDoesNoMore() async throws {
+    @Test func `a cancelled task does no more work`() async throws {
         let trust = try Self.trust(CostlyChain.mesh(keys: 8, copies: 3))
         let good = try Self.trust([World.leaf, World.intermediate])
         let task = Task {

@@ -17,7 +17,7 @@ import TrustForge
         DefaultTrustEvaluator().reason(trust, forHost: host) == nil
     }
 
-    @Test func whatIsRememberedIsNotTakenForSomethingElse() throws {
+    @Test func `a cached chain is not used for another host, anchor, time or requirement`() throws {
         let cache = ValidatedChainCache()
         #expect(Self.isTrusted(try Self.trust(cache)))
         #expect(cache.count == 1)
@@ -30,17 +30,17 @@ import TrustForge
         #expect(!Self.isTrusted(try Self.trust(cache) { $0.requirements.maximumChainLength = 2 }))
     }
 
-    @Test func failuresAreNotRemembered() throws {
+    @Test func `failures are not cached`() throws {
         let cache = ValidatedChainCache()
         #expect(!Self.isTrusted(try Self.trust(cache) { $0.time = World.ends.advanced(by: .seconds(1)) }))
         #expect(cache.count == 0)
     }
 
-    @Test func entriesAge() throws {
+    @Test func `an entry is removed if it is too old or newer than the time of the trust`() throws {
         let cache = ValidatedChainCache(maximumAge: .seconds(10))
         let trust = try Self.trust(cache)
         #expect(Self.isTrusted(trust))
-        // One that is too old is let go, and so is one from after the trust's time.
+        // An entry is removed if it is too old, or newer than the time of the trust.
         for offset in [Int64(11), -1] {
             var other = trust
             other.time = World.now.advanced(by: .seconds(offset))
@@ -56,7 +56,7 @@ import TrustForge
         #expect(cache.count == 0)
     }
 
-    @Test func itIsBounded() throws {
+    @Test func `the cache does not exceed its capacity`() throws {
         let cache = ValidatedChainCache(capacity: 4)
         for index in 0..<20 {
             let trust = try Self.trust(cache) { $0.requirements.maximumNameComparisons = 1000 + index }

@@ -3,13 +3,13 @@ import ServerTrust
 import Testing
 import TrustForge
 
-/// The tables of `docs/server-trust.md` are the cases. `SERVER_TRUST_DOCUMENT=write` writes them.
+/// The tables of `docs/server-trust.md` list the test cases. `SERVER_TRUST_DOCUMENT=write` writes the tables.
 @Suite(.enabled(if: OpenSSL.isInstalled, "openssl is not installed"))
 struct DocumentTests {
     private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../docs/server-trust.md").path
 
-    @Test func tablesAreTheCases() throws {
+    @Test func `the tables of the document list the test cases`() throws {
         let document = try String(contentsOfFile: Self.file, encoding: .utf8)
         let sections = [("cases", try Self.tables()), ("alamofire", AlamofireTables.text)]
         guard ProcessInfo.processInfo.environment["SERVER_TRUST_DOCUMENT"] == "write" else {
@@ -23,7 +23,7 @@ struct DocumentTests {
         try written.write(toFile: Self.file, atomically: true, encoding: .utf8)
     }
 
-    /// What stands between the marks of a section.
+    /// Returns the range between the marks of a section.
     private static func section(_ name: String, of document: String) throws -> Range<String.Index> {
         let start = try #require(document.range(of: "<!-- \(name) -->\n")).upperBound
         let stop = try #require(document.range(of: "<!-- end of \(name) -->\n")).lowerBound
@@ -58,7 +58,7 @@ struct DocumentTests {
         }
     }
 
-    /// Of a case without values.
+    /// Returns the name of an enumeration case without associated values.
     private static func name(_ problem: RevocationProblem) -> String {
         switch problem {
         case .noSource: "noSource"

@@ -7,7 +7,8 @@ import TrustForge
 
 @testable import ServerTrust
 
-/// RSA algorithms without the NULL that belongs there: read and pinned, but in no valid chain.
+/// RSA algorithm identifiers without the required NULL. Such certificates can be read and pinned, but no chain with
+/// them is valid.
 @Suite struct EncodingTests {
     private static let selfSigned = Blueprint.leaf("AltName", names: [.dnsName("foobar.com")])
         .with(\.key, .rsa2048[0]).signed()
@@ -27,14 +28,14 @@ import TrustForge
     }
 
     @Test(arguments: LackingParameters.allCases)
-    func areReadAndPinned(_ place: LackingParameters) throws {
+    func `certificates without NULL can be read and pinned`(_ place: LackingParameters) throws {
         let forged = Self.selfSigned.lacking(place)
         let certificate = try TrustCertificate(derEncoded: forged.der)
         #expect(certificate.description == "AltName")
         #expect(certificate.subjectAlternativeNames == ["foobar.com"])
         #expect(certificate.derRepresentation == forged.der)
         #expect(certificate.isSigned(by: certificate))
-        // The key as it stands in the certificate: without NULL its pin is another.
+        // The pin is the hash of the key as encoded in the certificate, so a key without NULL has another pin.
         let key = certificate.publicKey.subjectPublicKeyInfo
         #expect(forged.der.indices.contains { forged.der[$0...].starts(with: key) })
         #expect(PublicKeyPin(certificate).digest == Array(SHA256.hash(data: key)))
@@ -60,7 +61,7 @@ import TrustForge
     }
 
     @Test(arguments: LackingParameters.allCases)
-    func areInNoValidChain(_ place: LackingParameters) throws {
+    func `no chain with such a certificate is valid`(_ place: LackingParameters) throws {
         let alone = Self.selfSigned.lacking(place)
         let trust = try ServerTrust([alone], anchors: [alone], host: "foobar.com")
         Self.expectRefusal(DefaultTrustEvaluator(), trust, of: "AltName")
@@ -85,9 +86,9 @@ import TrustForge
         Self.expectRefusal(DefaultTrustEvaluator(), root, of: "RSA Root")
     }
 
-    /// Anything else than NULL and nothing is another algorithm.
+    /// Parameters other than NULL denote another algorithm.
     @Test(arguments: [[0x02, 0x01, 0x00], [0x05, 0x00, 0x05, 0x00], [0x30, 0x00]] as [[UInt8]])
-    func otherParametersAreNotRead(_ parameters: [UInt8]) {
+    func `a certificate with other algorithm parameters is not read`(_ parameters: [UInt8]) {
         let good = Self.selfSigned
         let algorithm = Encoded.identifier([1, 2, 840, 113_549, 1, 1, 11])
         let label = Encoded.sequence(algorithm, parameters)
@@ -97,7 +98,7 @@ import TrustForge
     }
 
     @Test(.enabled(if: OpenSSL.isInstalled, "openssl is not installed"), arguments: LackingParameters.allCases)
-    func openSSLReadsTheSameKey(_ place: LackingParameters) throws {
+    func `openssl reads the same key`(_ place: LackingParameters) throws {
         let directory = try ScratchDirectory()
         let forged = Self.selfSigned.lacking(place)
         let file = try directory.write("a.pem", PEM.text([forged.der]))
@@ -108,7 +109,7 @@ import TrustForge
         #expect(result.output == expected.output)
     }
 
-    @Test func directoriesTellWhatTheyLeaveOut() throws {
+    @Test func `files of a directory that cannot be read are skipped with a warning`() throws {
         let directory = try ScratchDirectory()
         let forged = LackingParameters.allCases.map { Self.selfSigned.lacking($0) }
         for (index, forged) in forged.enumerated() { try directory.write("\(index).cer", forged.der) }
@@ -128,8 +129,8 @@ import TrustForge
         #expect(log.lines[2].contains("No such file or directory"))
     }
 
-    /// What a library says of where in its own sources it failed is nobody's business.
-    @Test func `why a certificate cannot be read is told in words`() throws {
+    /// The message does not contain the source location that the library reports.
+    @Test func `a parse error is reported without internals of the parser`() throws {
         let damaged: [[UInt8]] = [
             [], [0x30], [0x30, 3, 1, 2], [0x30, 0x03, 0x61, 0x62, 0x63], Array(World.leaf.der.dropLast(9)),
             World.leaf.der.map { $0 == 0x17 ? 0x16 : $0 }, World.leaf.der + [0],

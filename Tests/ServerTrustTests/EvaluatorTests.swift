@@ -5,7 +5,7 @@ import Testing
 import TrustForge
 import X509
 
-/// Evaluators that need more than a row of the table.
+/// Evaluators whose tests do not fit into the tables of cases.
 @Suite struct EvaluatorTests {
     private static func trust(logger: Logger? = nil) throws -> ServerTrust {
         var trust = try TrustCase("good") { _ in }.trust()
@@ -13,7 +13,7 @@ import X509
         return trust
     }
 
-    @Test func disabledEvaluationIsLoudOncePerHost() throws {
+    @Test func `disabled evaluation logs one warning per host`() throws {
         let log = RecordingLog()
         var trust = try ServerTrust(certificates: [World.strangeLeaf.certificate])
         trust.logger = log.logger
@@ -29,7 +29,7 @@ import X509
         )
     }
 
-    @Test func pinsReport() throws {
+    @Test func `a pin mismatch is reported, enforced or not`() throws {
         let reports = RecordingLog()
         let log = RecordingLog()
         let trust = try Self.trust(logger: log.logger)
@@ -47,7 +47,7 @@ import X509
         #expect(reports.lines.last == "example.org true")
     }
 
-    @Test func pinsThatOnlyReportStillNeedAChain() throws {
+    @Test func `pins that only report still require a valid chain`() throws {
         var trust = try Self.trust()
         trust.anchors = TrustAnchors([World.strangeRoot.certificate])
         let pins = try PinSet([World.leaf.pin, World.strangeLeaf.pin], expires: World.begins)
@@ -55,7 +55,7 @@ import X509
         #expect(throws: ServerTrustError.self) { try evaluator.evaluate(trust, forHost: World.host) }
     }
 
-    @Test func pinsThatAreAllOnTheChainAreNoBackup() throws {
+    @Test func `a missing backup pin is logged once`() throws {
         let log = RecordingLog()
         let trust = try Self.trust(logger: log.logger)
         let pins = try PinSet([World.leaf.pin, World.intermediate.pin])
@@ -68,7 +68,7 @@ import X509
         )
     }
 
-    @Test func composite() throws {
+    @Test func `a composite evaluator requires each of its evaluators`() throws {
         let trust = try Self.trust()
         func reason(_ evaluators: any ServerTrustEvaluating...) -> TrustFailure? {
             CompositeTrustEvaluator(evaluators: evaluators).reason(trust)
@@ -79,7 +79,7 @@ import X509
         #expect(reason() == .noEvaluator)
     }
 
-    /// Knows one thing at once and another over the network.
+    /// A checker with one status that is known offline, and one that is known after network access.
     private struct Oracle: RevocationChecking {
         let known: RevocationStatus
         let asked: RevocationStatus
@@ -96,7 +96,7 @@ import X509
     }
 
     @Test(arguments: [[5], [17, 5], [1]])
-    func `a certificate that promises a stapled response needs an answer`(features: [UInt8]) throws {
+    func `a must-staple certificate requires an OCSP response`(features: [UInt8]) throws {
         var blueprint = Blueprint.leaf()
         let value: [UInt8] = [0x30, UInt8(features.count * 3)] + features.flatMap { [2, 1, $0] as [UInt8] }
         blueprint.more = [Certificate.Extension(oid: [1, 3, 6, 1, 5, 5, 7, 1, 24], critical: false, value: value[...])]
@@ -107,7 +107,7 @@ import X509
         #expect(RevocationTrustEvaluator().reason(trust) == (features.contains(5) ? unknown : nil))
     }
 
-    @Test func revocation() async throws {
+    @Test func `soft evaluation accepts an unknown status, and hard evaluation refuses it`() async throws {
         let leaf = World.leaf.certificate
         var trust = try Self.trust()
         let soft = RevocationTrustEvaluator()
@@ -132,7 +132,7 @@ import X509
         #expect(await reason(soft, online: true) == .unknownIssuer(subject: "Intermediate", issuer: "CN=Root,O=Forge"))
     }
 
-    @Test func errorsTellReasonHostAndChain() throws {
+    @Test func `an error contains the reason, host and chain`() throws {
         var trust = try Self.trust()
         trust.time = World.ends.advanced(by: .seconds(1))
         let error = #expect(throws: ServerTrustError.self) {

@@ -3,9 +3,9 @@ import ServerTrust
 import Testing
 import TrustForge
 
-/// Certificates from files, and where the system has its roots.
+/// Certificates from files, and the locations of the system's roots.
 @Suite struct FileTests {
-    @Test func directory() throws {
+    @Test func `certificates are read from the .cer, .crt, .der and .pem files of a directory`() throws {
         let directory = try ScratchDirectory()
         try directory.write("a.cer", World.leaf.der)
         try directory.write("b.CRT", World.intermediate.der)
@@ -25,7 +25,7 @@ import TrustForge
         }
     }
 
-    @Test func textsAroundAndBetween() throws {
+    @Test func `other text in a bundle of certificates is skipped`() throws {
         let directory = try ScratchDirectory()
         let text =
             "# a comment\r\n" + PEM.text([World.root.der]).replacingOccurrences(of: "\n", with: "\r\n")
@@ -41,14 +41,14 @@ import TrustForge
         "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",
         "/etc/ssl/certs/Forge_Root.pem", "/etc/ssl/certs/5ed36f99.0",
     ])
-    func distributions(_ path: String) throws {
+    func `the system roots are found at the paths of each distribution`(_ path: String) throws {
         let root = try ScratchDirectory()
         try root.write(path, PEM.text([World.root.der, World.rsaRoot.der]))
         let anchors = SystemAnchors(file: nil, directories: nil, root: root.path).anchors
         #expect(Set(anchors.certificates) == [World.root.certificate, World.rsaRoot.certificate])
     }
 
-    @Test func variables() throws {
+    @Test func `SSL_CERT_FILE and SSL_CERT_DIR replace the system roots`() throws {
         let root = try ScratchDirectory()
         try root.write("etc/ssl/certs/ca-certificates.crt", PEM.text([World.rsaRoot.der]))
         let file = try root.write("own.pem", PEM.text([World.root.der]))
@@ -64,7 +64,7 @@ import TrustForge
         #expect(found("\(root.path)/missing.pem", nil).isEmpty)
     }
 
-    @Test func noneAreFound() throws {
+    @Test func `missing system roots are reported with their paths`() throws {
         let root = try ScratchDirectory()
         var trust = try TrustCase("any") { _ in }.trust()
         trust.anchors = SystemAnchors(file: nil, directories: nil, root: root.path).anchors
@@ -76,14 +76,14 @@ import TrustForge
         #expect(detail.hasSuffix("install ca-certificates, or set SSL_CERT_FILE"))
     }
 
-    @Test func adding() {
+    @Test func `added anchors are not duplicated`() {
         let anchors = TrustAnchors([World.root.certificate]).adding([World.rsaRoot.certificate, World.root.certificate])
         #expect(anchors.count == 2)
     }
 
-    /// Every root of this machine can be read, so that none is silently missing.
+    /// A root that cannot be read would be missing without an error.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/etc/ssl/certs/ca-certificates.crt")))
-    func everyRootOfThisMachine() throws {
+    func `every root of this machine is read`() throws {
         let file = "/etc/ssl/certs/ca-certificates.crt"
         let blocks =
             try String(contentsOfFile: file, encoding: .utf8).components(separatedBy: "BEGIN CERTIFICATE").count - 1

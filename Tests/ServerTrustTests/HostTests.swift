@@ -1,7 +1,7 @@
 import ServerTrust
 import Testing
 
-/// Host names as they are compared, and patterns of managers.
+/// The canonical form of host names, and the host patterns of managers.
 @Suite struct HostTests {
     @Test(arguments: [
         ("Example.ORG.", "example.org"), ("bücher.example", "xn--bcher-kva.example"),
@@ -11,7 +11,7 @@ import Testing
         ("Ä.example", "xn--4ca.example"), ("\u{212a}.example", "k.example"),
         ("2001:DB8::0:1", "2001:db8::1"), ("[::1]", "::1"), ("192.0.2.1", "192.0.2.1"), ("a_b.example", "a_b.example"),
     ])
-    func canonical(_ text: String, _ expected: String) throws {
+    func `a host is converted to its canonical form`(_ text: String, _ expected: String) throws {
         #expect(try ServerHost(text).description == expected)
     }
 
@@ -23,7 +23,7 @@ import Testing
         "ab--cü.example", "ü-.example", String(repeating: "a", count: 64) + ".example",
         Array(repeating: "abcdefg", count: 32).joined(separator: "."), "a\0b", "*.example.org",
     ])
-    func refused(_ text: String) {
+    func `an invalid host is refused`(_ text: String) {
         #expect(throws: TrustFailure.invalidHost(text)) { try ServerHost(text) }
     }
 
@@ -36,14 +36,14 @@ import Testing
         ("**.example.com", "anexample.com", false), ("192.0.2.1", "192.0.2.1", true),
         ("2001:db8::1", "[2001:db8:0:0::1]", true), ("**.bücher.example", "www.xn--bcher-kva.example", true),
     ])
-    func patterns(_ pattern: String, _ host: String, _ matches: Bool) throws {
+    func `a pattern matches the documented hosts`(_ pattern: String, _ host: String, _ matches: Bool) throws {
         #expect(try HostPattern(pattern).matches(try ServerHost(host)) == matches)
     }
 
     @Test(arguments: [
         "", "*", "**", "*.", "a.*.example", "***.example.com", "*example.com", "*.192.0.2.1", "http://a.b",
     ])
-    func invalidPatterns(_ pattern: String) {
+    func `an invalid pattern is refused`(_ pattern: String) {
         #expect(throws: TrustFailure.invalidPattern(pattern)) { try HostPattern(pattern) }
     }
 }

@@ -3,9 +3,9 @@ import ServerTrust
 import Testing
 import TrustForge
 
-/// Who decides for which host, and what happens where nobody does.
+/// The choice of the evaluator for a host, and hosts without an evaluator.
 @Suite struct ManagerTests {
-    /// Refuses with its own name.
+    /// An evaluator that refuses with its name as the reason.
     private struct Named: ServerTrustEvaluating {
         let name: String
 
@@ -39,7 +39,7 @@ import TrustForge
         ("x.y.example.com", "**.example.com"),
         ("example.com", "**.example.com"), ("192.0.2.1", "192.0.2.1"), ("A.B.Example.COM.", "a.b.example.com"),
     ])
-    func theMostSpecificDecides(_ host: String, _ pattern: String) throws {
+    func `the most specific pattern determines the evaluator`(_ host: String, _ pattern: String) throws {
         let manager = Self.manager(
             "**.example.com",
             "*.example.com",
@@ -56,7 +56,7 @@ import TrustForge
         ("*.b\u{fc}cher.example", "*.xn--bcher-kva.example"),
         ("::1", "[0:0::1]"),
     ])
-    func `two patterns for the same hosts trust nobody`(_ one: String, _ other: String) throws {
+    func `two patterns for the same hosts refuse every server`(_ one: String, _ other: String) throws {
         let first = min(one, other)
         let expected = TrustFailure.equalPatterns(first, first == one ? other : one)
         #expect(try Self.reason(Self.manager(one, other), "example.org") == expected)
@@ -66,7 +66,7 @@ import TrustForge
     }
 
     @Test(arguments: ["Example.ORG.", "example.org"])
-    func `lookup gets the host as it is compared`(host: String) throws {
+    func `the lookup receives the canonical host`(host: String) throws {
         let manager = ServerTrustManager(evaluators: [:], lookup: { $0 == "example.org" ? Named(name: "found") : nil })
         #expect(try Self.reason(manager, host) == .custom("found"))
         let policies = ServerTrustPolicyManager(
@@ -76,7 +76,7 @@ import TrustForge
         #expect(policies.serverTrustPolicy(forHost: host) != nil)
     }
 
-    /// Passes whoever asks, in a task that has been cancelled.
+    /// The evaluator would trust every server, but the task was cancelled.
     @Test func `a cancelled evaluation does not pass`() async throws {
         let trust = try TrustCase("any") { _ in }.trust()
         let manager = ServerTrustManager(evaluators: [World.host: DisabledTrustEvaluator()])
@@ -92,7 +92,7 @@ import TrustForge
         #expect(await verdict.value == .cancelled)
     }
 
-    @Test func `what strangers wrote is escaped and bounded`() {
+    @Test func `text of a server is escaped and truncated in an error`() {
         let failure = TrustFailure.hostMismatch(names: Array(repeating: "\u{1b}[2J\u{7}\n\u{202e}", count: 10_000))
         let text = ServerTrustError(reason: failure, host: "a\u{1b}b").description
         #expect(text.hasPrefix("the server of a\\u{1b}b is not trusted: the certificate is for \\u{1b}[2J\\u{7}\\u{a}"))
@@ -100,7 +100,7 @@ import TrustForge
         #expect(text.count < 2200)
     }
 
-    @Test func aHostWithoutAnEvaluatorIsRefused() throws {
+    @Test func `a host without an evaluator is refused`() throws {
         #expect(try Self.reason(Self.manager("example.com"), "example.org") == .noEvaluator)
         #expect(try Self.reason(Self.manager(), "example.org") == .noEvaluator)
         let error = #expect(throws: ServerTrustError.self) {
@@ -109,21 +109,21 @@ import TrustForge
         #expect(error?.host == "example.org")
     }
 
-    @Test func orElseGetsTheDefault() throws {
+    @Test func `a host without an evaluator is evaluated by default if not all hosts must be evaluated`() throws {
         let manager = Self.manager("example.com", all: false)
         #expect(try manager.serverTrustEvaluator(forHost: "example.org") == nil)
         #expect(try Self.reason(manager, "example.org") == nil)
         #expect(try Self.reason(manager, "example.net") == .hostMismatch(names: ["example.org"]))
     }
 
-    @Test func aPatternThatIsNoneRefusesAll() throws {
+    @Test func `an invalid pattern refuses all hosts`() throws {
         let manager = Self.manager("example.com", "*example.org", all: false)
         for host in ["example.com", "example.org", "example.net"] {
             #expect(try Self.reason(manager, host) == .invalidPattern("*example.org"))
         }
     }
 
-    @Test func theLookupIsAskedFirst() throws {
+    @Test func `the lookup takes precedence over the evaluators`() throws {
         let manager = ServerTrustManager(evaluators: ["example.org": Named(name: "table")]) { host in
             host.hasPrefix("special") ? Named(name: "lookup") : nil
         }
@@ -132,7 +132,7 @@ import TrustForge
         #expect(try Self.reason(manager, "example.net") == .noEvaluator)
     }
 
-    @Test func asynchronouslyTheSame() async throws {
+    @Test func `asynchronous evaluation uses the same rules`() async throws {
         let trust = try TrustCase("any") { _ in }.trust()
         await #expect(throws: ServerTrustError(reason: .noEvaluator, host: "example.org")) {
             try await Self.manager().evaluateOnline(trust, forHost: "example.org")
@@ -140,7 +140,7 @@ import TrustForge
         try await Self.manager(all: false).evaluateOnline(trust, forHost: "example.org")
     }
 
-    @Test func policyManager() throws {
+    @Test func `a policy manager returns the policy of the matching pattern or of the lookup`() throws {
         let manager = ServerTrustPolicyManager(
             policies: [
                 "*.example.org": .performDefaultEvaluation(validateHost: true), "example.org": .disableEvaluation,

@@ -7,10 +7,10 @@ import TrustForge
     private static let good = "sha256/YLh1dUR9y6Kja30RrAn7JKnbQG/uEtLMkBgFF2Fuihg="
     private static let other = "sha256/Vjs8r4z+80wjNcr1YKepWQboSIRi63WsWXhIMN+eWys="
 
-    @Test func readAndPrinted() throws {
+    @Test func `a pin is parsed and printed`() throws {
         #expect(try PublicKeyPin(Self.good).description == Self.good)
         #expect(try PublicKeyPin("sha256//YLh1dUR9y6Kja30RrAn7JKnbQG/uEtLMkBgFF2Fuihg=").description == Self.good)
-        // A digest whose text begins with a slash.
+        // The description of a pin is a valid pin.
         let zeroes = PublicKeyPin(ServerPublicKey(subjectPublicKeyInfo: []))
         #expect(try PublicKeyPin(zeroes.description) == zeroes)
         #expect(zeroes.description == "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
@@ -22,11 +22,11 @@ import TrustForge
         "sha256/YLh1dUR9y6Kja30RrAn7JKnbQG_uEtLMkBgFF2Fuihg=", "sha256/YLh1dUR9y6Kja30RrAn7JKnbQG/uEtLMkBgFF2Fuihg= ",
         "SHA256/YLh1dUR9y6Kja30RrAn7JKnbQG/uEtLMkBgFF2Fuihg=", "sha256/====", "sha256/YLh1",
     ])
-    func refused(_ text: String) {
+    func `an invalid pin is refused`(_ text: String) {
         #expect(throws: PinError.notAPin(text)) { try PublicKeyPin(text) }
     }
 
-    @Test func sets() throws {
+    @Test func `a pin set requires a backup pin unless stated otherwise`() throws {
         #expect(throws: PinError.empty) { try PinSet([String]()) }
         #expect(throws: PinError.empty) { try PinSet([String](), requiresBackup: false) }
         #expect(throws: PinError.backupPinMissing) { try PinSet([Self.good]) }
@@ -36,7 +36,7 @@ import TrustForge
         #expect(try PinSet([Self.good, Self.other, Self.good]).pins.count == 2)
     }
 
-    @Test func ends() throws {
+    @Test func `a pin set is enforced until it expires`() throws {
         let set = try PinSet([Self.good, Self.other], expires: World.now)
         #expect(set.isEnforced(at: World.now.advanced(by: .seconds(-1))))
         #expect(!set.isEnforced(at: World.now))
@@ -44,9 +44,9 @@ import TrustForge
         #expect(try !PinSet([Self.good, Self.other], reportsOnly: true).isEnforced(at: World.now))
     }
 
-    /// The command of the documentation prints the same.
+    /// The documentation gives this command.
     @Test(.enabled(if: OpenSSL.isInstalled, "openssl is not installed"), arguments: [World.leaf, World.rsaLeaf])
-    func sameAsOpenSSL(_ forged: Forged) throws {
+    func `the documented openssl command prints the same pin`(_ forged: Forged) throws {
         let directory = try ScratchDirectory()
         let file = try directory.write("server.pem", PEM.text([forged.der]))
         let command = """

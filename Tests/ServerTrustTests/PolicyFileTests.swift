@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TrustForge
 
-/// Policies from a file: what is read, and every sentence about what is wrong.
+/// Policies from a file: the accepted content, and each error message.
 @Suite struct PolicyFileTests {
     private static let pin = World.leaf.pin.description
     private static let other = World.strangeRoot.pin.description
@@ -19,7 +19,7 @@ import TrustForge
         try ServerTrust([World.leaf, World.intermediate], anchors: [World.root])
     }
 
-    /// What the file says of the good server.
+    /// Returns the reason for which the policies of a file refuse a server with a valid chain.
     private func reason(
         _ text: String,
         host: String = World.host,
@@ -35,7 +35,7 @@ import TrustForge
         }
     }
 
-    @Test func `everything a file may say`() throws {
+    @Test func `each key of a policy file is read`() throws {
         let directory = try ScratchDirectory()
         try directory.write("own/root.pem", PEM.text([World.root.der]))
         try directory.write("leaf.der", World.leaf.der)
@@ -86,7 +86,7 @@ import TrustForge
         #expect(throws: TrustFailure.invalidHost("a b")) { try policy.pattern(forHost: "a b") }
     }
 
-    @Test func `each policy decides as its evaluator does`() throws {
+    @Test func `each policy has the verdict of its evaluator`() throws {
         let directory = try ScratchDirectory()
         try directory.write("leaf.der", World.leaf.der)
         try directory.write("strange.der", World.strangeRoot.der)
@@ -102,7 +102,7 @@ import TrustForge
         #expect(try reason(#"{"policy": "certificates", "files": ["strange.der"]}"#) == notPinned)
         #expect(try reason(#"{"policy": "publicKeys", "files": ["leaf.der"]}"#) == nil)
         #expect(try reason(#"{"policy": "publicKeys", "files": ["strange.der"]}"#) == notPinned)
-        // Nothing to compare with: nobody is trusted.
+        // Without pinned certificates no server is trusted.
         #expect(try reason(#"{"policy": "certificates", "files": []}"#) == .noPins)
         #expect(try reason("{\"policy\": \"pins\", \"pins\": [\"\(Self.pin)\", \"\(Self.other)\"]}") == nil)
         let wrong = "{\"policy\": \"pins\", \"pins\": [\"\(Self.other)\"], \"requireBackup\": false"
@@ -111,13 +111,13 @@ import TrustForge
         #expect(try reason(wrong + ", \"reportOnly\": true}") == nil)
         #expect(try reason(wrong + ", \"expires\": \"2026-06-15T12:00:00Z\"}") == nil)
         #expect(try reason(wrong + ", \"expires\": \"2026-06-15T12:00:01Z\"}") == .pinMismatch(presented: presented))
-        // All of an array must trust the server.
+        // All policies of an array must trust the server.
         #expect(try reason("[{\"policy\": \"default\"}, \(wrong)}]") == .pinMismatch(presented: presented))
         #expect(try self.reason("{\"hosts\": {}}") == .noEvaluator)
         #expect(try self.reason("{\"hosts\": {}, \"allHostsMustBeEvaluated\": false}") == nil)
     }
 
-    @Test func `the reporter hears of pins`() throws {
+    @Test func `pin mismatches are passed to the reporter`() throws {
         let reports = RecordingListener<PinReport>()
         let file = try TrustPolicyFile(
             content: Array(
@@ -140,7 +140,7 @@ import TrustForge
         let policy = "{\"policy\": \"revocation\", \"flags\": [\"crl\", \"networkAccessDisabled\"]}"
         func failure(_ more: String) throws -> TrustFailure? {
             let file = try read("{\"hosts\": {\"\(World.host)\": \(policy)}, \(more)}", in: directory)
-            // Its anchors and lists are those of a client that knows nothing of the file.
+            // The trust has the anchors and lists of a client that does not use the file.
             let error = #expect(throws: ServerTrustError.self) {
                 try file.manager().evaluate(trust(), forHost: World.host)
             }
@@ -152,7 +152,7 @@ import TrustForge
         #expect(caseName(try failure("\"revocationLists\": [\"list.pem\"]")) == "revoked")
     }
 
-    @Test func `whose anchors count`() throws {
+    @Test func `the file's anchors replace or extend the system's`() throws {
         let directory = try ScratchDirectory()
         try directory.write("root.pem", PEM.text([World.root.der]))
         #expect(try read("{\"hosts\":{}}").anchors == nil)
@@ -251,14 +251,14 @@ import TrustForge
     }
 
     @Test(arguments: wrong)
-    func `what is wrong, and where`(text: String, place: String, problem: String) {
+    func `an error contains the position and the problem`(text: String, place: String, problem: String) {
         let error = #expect(throws: TrustPolicyFileError.self) { try read(text) }
         #expect(error?.description == "policy.json:\(place): \(problem)")
         if case .wrong? = error { return }
         Issue.record("it is no other file that cannot be read")
     }
 
-    @Test func `files that cannot be read`() throws {
+    @Test func `a referenced file that cannot be read is an error`() throws {
         let directory = try ScratchDirectory()
         try directory.write("text", "no certificate")
         try directory.write("key.pem", "-----BEGIN PUBLIC KEY-----\n???\n-----END PUBLIC KEY-----\n")
@@ -290,7 +290,7 @@ import TrustForge
         #expect(error == .unreadable(file: missing, cause: "No such file or directory"))
     }
 
-    @Test func `bytes that are no text`() {
+    @Test func `a file that is not in UTF-8 is an error`() {
         #expect(throws: TrustPolicyFileError.wrong(file: "p", line: 1, column: 1, problem: "the file is not in UTF-8"))
         {
             try TrustPolicyFile(content: [0xff], name: "p")
@@ -300,7 +300,7 @@ import TrustForge
     @Test(arguments: [
         "1970-01-01T00:00:00Z", "2026-11-21T06:36:08Z", "2028-02-29T23:59:59Z", "9999-12-31T23:59:59Z",
     ])
-    func `times read as they are written`(text: String) {
+    func `a time is parsed and printed`(text: String) {
         #expect(TrustTime(text)?.description == text)
     }
 
@@ -309,11 +309,11 @@ import TrustForge
         "2026-11-21T24:00:00Z", "2026-11-21 06:36:08Z", "2026-11-21T06:36:08.5Z", "-2026-11-21", "2026-11-2１",
         "99999999999999999999-01-01T00:00:00Z", "10000000000000000-01-01T00:00:00Z", "10000000000000000-01",
     ])
-    func `no times`(text: String) {
+    func `an invalid time is refused`(text: String) {
         #expect(TrustTime(text) == nil)
     }
 
-    @Test func `a date is its first second`() {
+    @Test func `a date means its first second`() {
         #expect(TrustTime("2027-11-01") == TrustTime(year: 2027, month: 11, day: 1))
     }
 }

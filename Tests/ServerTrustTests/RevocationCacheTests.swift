@@ -4,7 +4,7 @@ import TrustForge
 
 @testable import ServerTrust
 
-/// What is asked once, and what again.
+/// The cache of revocation statuses.
 @Suite struct RevocationCacheTests {
     private static let responder = RevocationWorld.responder
     private static let place = RevocationWorld.list
@@ -31,7 +31,7 @@ import TrustForge
         return waits ? await evaluator.onlineReason(trust) : evaluator.reason(trust)
     }
 
-    @Test func anAnswerIsGoodUntilItsNextUpdate() async throws {
+    @Test func `a response is cached until its next update`() async throws {
         let fetcher = FakeFetcher([Self.responder: .bytes(ForgedResponse(nextUpdate: .seconds(600)).der())])
         let checker = RevocationChecker(fetcher: fetcher)
         #expect(await Self.reason(try Self.trust(checker)) == nil)
@@ -49,7 +49,7 @@ import TrustForge
         #expect(checker.cachedLists == 0)
     }
 
-    @Test func aListIsGoodUntilItsNextUpdate() async throws {
+    @Test func `a list is cached until its next update`() async throws {
         let fetcher = FakeFetcher([Self.place: .bytes(ForgedList(nextUpdate: .seconds(600)).der())])
         let checker = RevocationChecker(fetcher: fetcher)
         let leaf = RevocationWorld.withList
@@ -66,7 +66,7 @@ import TrustForge
         #expect(fetcher.requests.allSatisfy { $0.method == .get && $0.accept == "application/pkix-crl" })
     }
 
-    @Test func withoutNextUpdateNothingIsKept() async throws {
+    @Test func `a good response without a next update is not cached`() async throws {
         let response = ForgedResponse(thisUpdate: .seconds(-60), nextUpdate: nil)
         let fetcher = FakeFetcher([Self.responder: .bytes(response.der())])
         let checker = RevocationChecker(fetcher: fetcher)
@@ -77,7 +77,7 @@ import TrustForge
         revoked.revoke()
         fetcher.set(Self.responder, .bytes(revoked.der()))
         #expect(caseName(await Self.reason(try Self.trust(checker), .any)) == "revoked")
-        // But what is taken back stays so until the certificate's end.
+        // A revocation is cached until the certificate expires.
         #expect(checker.cachedAnswers == 1)
         #expect(checker.cachedLists == 0)
         fetcher.set(Self.responder, .bytes(response.der()))
@@ -86,7 +86,7 @@ import TrustForge
         #expect(fetcher.requests.count == 2)
     }
 
-    @Test func whatWasLearntWithSHA1IsNotForThoseWhoDoNotAllowIt() {
+    @Test func `a result obtained with SHA-1 is not used if SHA-1 is not allowed`() {
         let cache = RevocationCache(RevocationSettings())
         func query(_ allowsSHA1: Bool) -> RevocationQuery {
             RevocationQuery(
@@ -105,7 +105,7 @@ import TrustForge
         #expect(cache.result(of: query(false)) == nil)
     }
 
-    @Test func anOldStapledResponseDoesNotBuryANewerOne() async throws {
+    @Test func `an older stapled response does not replace a newer cached one`() async throws {
         let fetcher = FakeFetcher([Self.responder: .bytes(ForgedResponse.revoked().der())])
         let checker = RevocationChecker(fetcher: fetcher)
         #expect(caseName(await Self.reason(try Self.trust(checker))) == "revoked")
@@ -117,7 +117,7 @@ import TrustForge
         #expect(fetcher.requests.count == 1)
     }
 
-    @Test func failuresAreNotKept() async throws {
+    @Test func `failures are not cached`() async throws {
         let fetcher = FakeFetcher([Self.responder: .bytes([1, 2, 3])])
         let checker = RevocationChecker(fetcher: fetcher)
         #expect(await Self.reason(try Self.trust(checker)) != nil)
@@ -129,7 +129,7 @@ import TrustForge
         #expect(await Self.reason(try Self.trust(checker), waits: false) != nil)
     }
 
-    @Test func oneCertificateIsNotTakenForAnother() async throws {
+    @Test func `a cached response is not used for another certificate`() async throws {
         let fetcher = FakeFetcher([Self.responder: .bytes(ForgedResponse().der())])
         let checker = RevocationChecker(fetcher: fetcher)
         #expect(await Self.reason(try Self.trust(checker)) == nil)
@@ -143,8 +143,8 @@ import TrustForge
         )
     }
 
-    /// A policy of Alamofire 4, which answers at once, and a trust for which no checker is set.
-    @Test func withoutACheckerTheStapledResponseCounts() throws {
+    /// The policies of Alamofire 4 evaluate without waiting. The trust has no checker.
+    @Test func `without a checker the stapled response determines the verdict`() throws {
         var response = ForgedResponse()
         var trust = try Self.trust(RevocationChecker(), stapled: response)
         trust.revocation = nil
@@ -155,13 +155,13 @@ import TrustForge
         response.revoke()
         trust.stapledOCSPResponse = response.der()
         #expect(!soft.evaluate(trust, forHost: World.host))
-        // Nothing could ever be known.
+        // Without a response and a checker the status can never be determined.
         trust.stapledOCSPResponse = nil
         #expect(!soft.evaluate(trust, forHost: World.host))
         #expect(!hard.evaluate(trust, forHost: World.host))
     }
 
-    @Test func noSourcesAreAskedIfNoneMayBe() async throws {
+    @Test func `no source is contacted if the maximum is negative`() async throws {
         var settings = RevocationSettings()
         settings.maximumSources = -1
         let fetcher = FakeFetcher([Self.responder: .bytes(ForgedResponse().der())])
@@ -173,7 +173,7 @@ import TrustForge
         #expect(fetcher.requests.isEmpty)
     }
 
-    @Test func theCacheIsBounded() async throws {
+    @Test func `the cache does not exceed its capacity`() async throws {
         var settings = RevocationSettings()
         settings.cachedAnswers = 4
         let checker = RevocationChecker(settings: settings)
@@ -188,7 +188,7 @@ import TrustForge
         #expect(checker.cachedAnswers > 0)
     }
 
-    @Test func aListOfAnotherAuthorityIsNotFetchedAgain() async throws {
+    @Test func `a list of another authority is not fetched again`() async throws {
         let url = "http://both.example/"
         let fetcher = FakeFetcher([url: .bytes(ForgedList().der())])
         let checker = RevocationChecker(fetcher: fetcher, listURLs: [url])

@@ -2,17 +2,17 @@ import Testing
 
 @testable import ServerTrust
 
-/// The tables about revocation of `docs/server-trust.md`, case by case.
+/// The cases of the tables about revocation in `docs/server-trust.md`.
 @Suite struct RevocationCaseTests {
     @Test(arguments: RevocationCase.all)
-    func verdictAndReason(_ revocation: RevocationCase) async throws {
+    func `each case has the expected verdict and queried sources`(_ revocation: RevocationCase) async throws {
         let (verdict, asked) = try await revocation.verdict()
         #expect(verdict == revocation.expected)
         if let expected = revocation.asked { #expect(asked == expected) }
     }
 
     @Test(.enabled(if: OpenSSL.isInstalled, "openssl is not installed"), arguments: RevocationCase.all)
-    func openSSL(_ revocation: RevocationCase) throws {
+    func `openssl agrees with each verdict except the documented ones`(_ revocation: RevocationCase) throws {
         switch revocation.openSSL {
         case .agrees: #expect(try OpenSSL.opinion(revocation).isSame(as: revocation.expected))
         case .differs: #expect(try !OpenSSL.opinion(revocation).isSame(as: revocation.expected))
@@ -20,8 +20,9 @@ import Testing
         }
     }
 
-    /// Without an answer that is good nobody passes who needs one; and whoever is refused softly is revoked.
-    @Test func softAndHard() {
+    /// An unknown status is refused only if a positive response is required. Otherwise only revoked certificates are
+    /// refused.
+    @Test func `an unknown status is refused only if a positive response is required`() {
         for revocation in RevocationCase.all {
             let isHard = revocation.flags.contains(.requirePositiveResponse)
             switch revocation.expected {
@@ -32,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func names() {
+    @Test func `case names are unique within a group`() {
         #expect(RevocationCase.all.count >= 120)
         let names = RevocationCase.groups.flatMap { group in group.cases.map { "\(group.title): \($0.name)" } }
         #expect(Set(names).count == names.count)

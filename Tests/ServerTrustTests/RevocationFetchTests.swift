@@ -6,7 +6,7 @@ import TrustForge
 
 @testable import ServerTrust
 
-/// How others are asked: once for many, in which words, and for how long.
+/// Requests to responders and list servers: their number, content and time limit.
 @Suite struct RevocationFetchTests {
     private static let responder = RevocationWorld.responder
 
@@ -39,7 +39,7 @@ import TrustForge
     }
 
     @Test(arguments: [RevocationWorld.withResponder, RevocationWorld.withList])
-    func manyEvaluationsFetchOnce(_ leaf: Forged) async throws {
+    func `concurrent evaluations share one fetch`(_ leaf: Forged) async throws {
         let gate = Gate()
         let answers: [String: FakeFetcher.Answer] = [
             Self.responder: .bytes(ForgedResponse().der()), RevocationWorld.list: .bytes(ForgedList().der()),
@@ -58,7 +58,7 @@ import TrustForge
         #expect(checker.flights.waiting == 0)
     }
 
-    @Test func whenTimeIsUpAllGoOnAndTheNextAsksAgain() async throws {
+    @Test func `a timeout ends all waiting evaluations, and the next evaluation fetches again`() async throws {
         let clock = Gate()
         let fetcher = FakeFetcher([Self.responder: .never])
         let checker = Self.checker(fetcher, sleep: { _ in await clock.wait() })
@@ -75,11 +75,11 @@ import TrustForge
         #expect(fetcher.requests.count == 2)
     }
 
-    /// Soft fail, for which no answer is required: for a minute nobody waits for who did not answer.
+    /// With soft fail, which requires no response, a source that failed is skipped for a minute.
     @Test(arguments: [
         FakeFetcher.Answer.never, .fails(.timedOut), .fails(.status(503)), .fails(.failed("Connection refused")),
     ])
-    func whoDidNotAnswerIsNotAskedAgainForAMinute(_ answer: FakeFetcher.Answer) async throws {
+    func `with soft fail a failed source is skipped for a minute`(_ answer: FakeFetcher.Answer) async throws {
         let clock = Locked(ContinuousClock.now)
         for (leaf, url) in [
             (RevocationWorld.withResponder, Self.responder), (RevocationWorld.withList, RevocationWorld.list),
@@ -88,7 +88,7 @@ import TrustForge
             let timers = Locked(0)
             let checker = Self.checker(fetcher, now: { clock.withLock { $0 } }) { duration in
                 guard duration != RevocationSettings().headStart else { return }
-                // The time is up as soon as the question was asked.
+                // The timeout elapses as soon as the request was sent.
                 let count = timers.withLock { timers in
                     timers += 1
                     return timers
@@ -99,7 +99,7 @@ import TrustForge
             let soft = RevocationTrustEvaluator(options: .any)
             for _ in 0..<3 { try await soft.evaluateOnline(trust, forHost: World.host) }
             #expect(fetcher.requests.count == 1)
-            // Who requires an answer asks.
+            // An evaluation that requires a response contacts the source anyway.
             #expect(await !Self.isTrusted(trust))
             #expect(fetcher.requests.count == 2)
             clock.withLock { $0 += .seconds(59) }
@@ -114,14 +114,15 @@ import TrustForge
         }
     }
 
-    @Test func whoAnswersAgainIsAskedAgain() async throws {
+    @Test func `a source that responds again is contacted again`() async throws {
         let fetcher = FakeFetcher([Self.responder: .fails(.status(503))])
         let clock = Gate()
         let checker = Self.checker(fetcher, sleep: { _ in await clock.wait() })
         let trust = try Self.trust(checker, RevocationWorld.withResponder)
         let soft = RevocationTrustEvaluator(options: .any)
         try await soft.evaluateOnline(trust, forHost: World.host)
-        // Good, but not for keeping: whoever must have an answer asks, and the failure is forgotten.
+        // A good response that may not be cached. An evaluation that requires a response fetches it, which clears the
+        // failure.
         fetcher.set(Self.responder, .bytes(ForgedResponse(nextUpdate: nil).der()))
         #expect(await Self.isTrusted(trust))
         fetcher.set(Self.responder, .bytes(ForgedResponse.revoked().der()))
@@ -129,8 +130,8 @@ import TrustForge
         #expect(fetcher.requests.count == 3)
     }
 
-    /// That somebody gave up says nothing of whom he asked.
-    @Test func whoWasNotWaitedForIsAskedAgain() async throws {
+    /// A cancellation is not a failure of the source.
+    @Test func `a source is contacted again after a cancelled fetch`() async throws {
         let fetcher = FakeFetcher([Self.responder: .never])
         let checker = Self.checker(fetcher)
         let trust = try Self.trust(checker, RevocationWorld.withResponder)
@@ -144,8 +145,8 @@ import TrustForge
         #expect(fetcher.requests.count == 2)
     }
 
-    /// The limit of neither is over: the list is asked when the responder's head start is.
-    @Test func besideAResponderThatHangsTheListIsAsked() async throws {
+    /// Neither timeout elapses. The list is fetched after the responder's head start.
+    @Test func `the list is fetched while the responder hangs`() async throws {
         let fetcher = FakeFetcher([Self.responder: .never, RevocationWorld.list: .bytes(ForgedList().der())])
         let checker = Self.checker(fetcher, sleep: { if $0 != RevocationSettings().headStart { await Gate().wait() } })
         #expect(await Self.isTrusted(try Self.trust(checker, RevocationWorld.withBoth)))
@@ -153,7 +154,7 @@ import TrustForge
         #expect(checker.flights.waiting == 0)
     }
 
-    @Test func whoIsCancelledGoesAndTheOthersStay() async throws {
+    @Test func `cancelling one evaluation does not affect others that share its fetch`() async throws {
         let gate = Gate()
         let fetcher = FakeFetcher([Self.responder: .bytes(ForgedResponse().der())], gate: gate)
         let checker = Self.checker(fetcher)
@@ -168,7 +169,7 @@ import TrustForge
         #expect(await stays.value)
     }
 
-    @Test func whenAllAreCancelledTheFetchIsToo() async throws {
+    @Test func `the fetch is cancelled when all its evaluations are`() async throws {
         let fetcher = FakeFetcher([Self.responder: .never])
         let checker = Self.checker(fetcher)
         let trust = try Self.trust(checker, RevocationWorld.withResponder)
@@ -177,7 +178,7 @@ import TrustForge
         task.cancel()
         #expect(await !task.value)
         #expect(checker.flights.waiting == 0)
-        // Already cancelled when it begins.
+        // The task is cancelled before the evaluation starts.
         let late = Task {
             await Gate().wait()
             return await Self.isTrusted(trust)
@@ -187,7 +188,7 @@ import TrustForge
         #expect(checker.flights.waiting == 0)
     }
 
-    @Test func theQuestion() async throws {
+    @Test func `an OCSP request has the expected method, fields, limits and nonce`() async throws {
         let fetcher = FakeFetcher([:])
         _ = await Self.isTrusted(try Self.trust(Self.checker(fetcher), RevocationWorld.withResponder))
         let request = try #require(fetcher.requests.first)
@@ -197,7 +198,7 @@ import TrustForge
         #expect(request.accept == "application/ocsp-response")
         #expect(request.timeLimit == .seconds(5))
         #expect(request.sizeLimit == 64 << 10)
-        // The CertID is the same as the forge's, and the nonce is at the end.
+        // The CertID equals that of the forged response. The nonce is at the end.
         let der = ForgedResponse().der()
         let id = try #require(Self.range(of: Encoded.identifier([1, 3, 14, 3, 2, 26]), in: der)).lowerBound - 2
         let length = Int(der[id - 1])
@@ -205,7 +206,7 @@ import TrustForge
         #expect(Array(request.body.suffix(32)) == RevocationCase.nonce)
     }
 
-    @Test func withoutANonceTheQuestionIsInTheURL() async throws {
+    @Test func `an OCSP request without a nonce is a GET with the request in the URL`() async throws {
         var settings = RevocationSettings()
         settings.usesNonce = false
         let fetcher = FakeFetcher([:])
@@ -227,7 +228,7 @@ import TrustForge
     }
 
     @Test(.enabled(if: OpenSSL.isInstalled, "openssl is not installed"))
-    func openSSLReadsTheQuestion() async throws {
+    func `openssl reads the OCSP request`() async throws {
         let fetcher = FakeFetcher([:])
         _ = await Self.isTrusted(try Self.trust(Self.checker(fetcher), RevocationWorld.withResponder))
         let text = try OpenSSL.text(ofRequest: try #require(fetcher.requests.first).body)

@@ -5,9 +5,9 @@ import TrustForge
 
 @testable import ServerTrust
 
-/// Lists from files, and what is read of them when.
+/// Revocation lists from files, and the order in which their parts are read.
 @Suite struct RevocationListTests {
-    @Test func inDERAndInPEM() throws {
+    @Test func `lists are read from DER and PEM files`() throws {
         let directory = try ScratchDirectory()
         var list = ForgedList()
         list.revoke()
@@ -24,7 +24,7 @@ import TrustForge
         #expect(pem.map(\.name) == [path, path])
     }
 
-    @Test func whatCannotBeRead() throws {
+    @Test func `a list that is missing, too large or malformed is an error`() throws {
         let directory = try ScratchDirectory()
         #expect(throws: RevocationProblem.unreachable("No such file or directory")) {
             try RevocationList.read(directory.path + "/none")
@@ -39,7 +39,7 @@ import TrustForge
         #expect(throws: RevocationProblem.self) { try RevocationList(derEncoded: [], name: "nothing") }
     }
 
-    /// Entries with these serial numbers, of three bytes each, without a reason.
+    /// Returns encoded entries without a reason. Each serial number has three bytes.
     private static func entries(_ serialNumbers: Range<Int>) -> [UInt8] {
         var bytes: [UInt8] = []
         for number in serialNumbers {
@@ -67,24 +67,24 @@ import TrustForge
         return doubt.obstacles.map(\.problem)
     }
 
-    /// Whoever can answer for its URL can send eight megabytes.
-    @Test func theEntriesOfAListThatIsWronglySignedAreNotTouched() throws {
+    /// An attacker who can answer for the URL can send eight megabytes.
+    @Test func `the entries of a list with a bad signature are not parsed`() throws {
         var forged = ForgedList(key: .p256("pretender"))
         forged.encodedEntries = Self.entries(0..<40_000)
         let long = try RevocationList(bytes: forged.der(), name: "long")
         #expect(Self.problems(try Self.finding(long)) == [.badSignature])
-        // What is no entry is found later than that the signature is none.
+        // The signature is verified before the entries, so the malformed entry is not reported.
         forged.encodedEntries = [0x30, 2, 0x05, 0]
         let broken = try RevocationList(bytes: forged.der(), name: "broken")
         #expect(Self.problems(try Self.finding(broken)) == [.badSignature])
         forged.key = nil
         let signed = try RevocationList(bytes: forged.der(), name: "signed")
         #expect(caseName(Self.problems(try Self.finding(signed)).first) == "malformed")
-        // From a file it is refused at once.
+        // A list from a file is refused at once.
         #expect(throws: RevocationProblem.self) { try RevocationList(derEncoded: forged.der(), name: "file") }
     }
 
-    @Test func oneOfManyIsFound() throws {
+    @Test func `a revoked certificate is found in a long list`() throws {
         var forged = ForgedList()
         let own = Encoded.sequence(
             Encoded.integer(RevocationWorld.plain.x509.serialNumber.bytes),
@@ -104,13 +104,13 @@ import TrustForge
             [0x30, 2, 0], [0x3f, 1, 0], [0x30, 0x85, 0, 0, 0, 0, 1, 0], [0x30, 0x84, 0xff, 0xff, 0xff, 0xff],
         ] as [[UInt8]]
     )
-    func whatIsNoDERIsNotRead(_ bytes: [UInt8]) {
+    func `malformed DER is refused`(_ bytes: [UInt8]) {
         var cursor = DERCursor(bytes[...])
         #expect(throws: ASN1Error.self) { try cursor.next() }
         #expect(throws: (any Error).self) { try DER.parse(bytes) }
     }
 
-    @Test func whatIsDERIsRead() throws {
+    @Test func `DER elements of any length are read`() throws {
         let long = Encoded.octets([UInt8](repeating: 1, count: 70_000))
         let parts = [Encoded.integer([5]), Encoded.octets([UInt8](repeating: 2, count: 200)), long, Encoded.sequence()]
         var cursor = DERCursor(Array(parts.joined())[...])
@@ -122,7 +122,7 @@ import TrustForge
         #expect(throws: ASN1Error.self) { try element.parsed("what is long") }
     }
 
-    @Test func texts() {
+    @Test func `revocation errors have plain descriptions`() {
         let list = RevocationSource.list("/etc/lists/a.crl")
         #expect(
             "\(TrustFailure.revoked(subject: "a", detail: RevocationRecord(time: World.now, reason: .keyCompromise, source: list)))"

@@ -5,10 +5,10 @@ import TrustForge
 
 @testable import ServerTrust
 
-/// Responses and lists that OpenSSL has made, to our own requests.
+/// Responses and lists that OpenSSL creates for requests of this library.
 @Suite(.enabled(if: OpenSSL.isInstalled, "openssl is not installed"))
 struct RevocationOpenSSLTests {
-    /// Answers with what OpenSSL answers.
+    /// A fetcher that returns OpenSSL's response.
     private struct Responder: RevocationFetching {
         let authority: OpenSSLAuthority
         let reason: String?
@@ -38,7 +38,7 @@ struct RevocationOpenSSLTests {
     }
 
     @Test(arguments: [false, true])
-    func responses(isDelegated: Bool) async throws {
+    func `a response created by openssl is accepted`(isDelegated: Bool) async throws {
         let authority = try OpenSSLAuthority()
         let good = Responder(authority: authority, reason: nil, isDelegated: isDelegated)
         let checker = RevocationChecker(fetcher: good)
@@ -51,7 +51,7 @@ struct RevocationOpenSSLTests {
         )
     }
 
-    @Test func lists() async throws {
+    @Test func `a list created by openssl is accepted`() async throws {
         let authority = try OpenSSLAuthority()
         let good = try RevocationList(bytes: try authority.list(reason: nil), name: "good")
         #expect(good.count == 0)

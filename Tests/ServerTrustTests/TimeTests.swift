@@ -11,11 +11,11 @@ import Testing
             (253_402_300_799, "9999-12-31T23:59:59Z"), (1_795_219_200, "2026-11-21T00:00:00Z"),
         ] as [(Int64, String)]
     )
-    func printed(_ seconds: Int64, _ text: String) {
+    func `a time is printed in ISO 8601`(_ seconds: Int64, _ text: String) {
         #expect(TrustTime(secondsSinceEpoch: seconds).description == text)
     }
 
-    @Test func sameAsFoundation() throws {
+    @Test func `conversions equal those of Foundation`() throws {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = try #require(TimeZone(secondsFromGMT: 0))
         var generator = SeededGenerator(seed: 7)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func edges() {
+    @Test func `the first and last time do not overflow`() {
         #expect(TrustTime(secondsSinceEpoch: .max).advanced(by: .seconds(1)).secondsSinceEpoch == .max)
         #expect(TrustTime(secondsSinceEpoch: .min).advanced(by: .seconds(-1)).secondsSinceEpoch == .min)
         #expect(TrustTime(secondsSinceEpoch: .min) < .now)

@@ -4,14 +4,14 @@ import Synchronization
 import Testing
 import TrustForge
 
-/// The command `openssl verify`, as strict as we can make it.
+/// The command `openssl verify` with its strictest options.
 enum OpenSSL {
-    /// Whether the command is there; tests that need it are skipped without.
+    /// Whether the command is installed. Without it the tests that need it are skipped.
     static let isInstalled: Bool = {
         (try? LabProcess("openssl", ["version"]).wait().status) == 0
     }()
 
-    /// Whether it accepts the chain for the host.
+    /// Returns whether openssl accepts the chain for the host.
     static func accepts(_ trust: TrustCase) throws -> Bool {
         let directory = try ScratchDirectory()
         let anchors = try directory.write("anchors.pem", PEM.text(trust.anchors.map(\.derRepresentation)))

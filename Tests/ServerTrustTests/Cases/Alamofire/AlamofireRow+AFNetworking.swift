@@ -4,7 +4,7 @@ import TrustForge
 private typealias World = AlamofireWorld
 
 extension AlamofireRow {
-    /// `AFSecurityPolicy`: its own tests, and those it has in common with Alamofire.
+    /// Expectations of `AFSecurityPolicy`: from its own tests, and from the tests that it shares with Alamofire.
     static let afNetworking: [AlamofireRow] =
         defaults
         + pinned("keys", .publicKey, elsewhere: .isNotPinned(World.adn))
@@ -96,7 +96,7 @@ extension AlamofireRow {
             policy(.certificate, [World.noDomains], allowsInvalid: true),
             .hasNoNames(World.noDomains)
         ),
-        // Not tested there, but what its code says.
+        // AFNetworking has no test for this. The expectation follows from its code.
         row(
             "its key pinned, invalid ones allowed, another domain",
             [World.alternativeName],
@@ -136,7 +136,7 @@ extension AlamofireRow {
         row("self-signed, \(name)", [World.alternativeName], host: host, judge, failure)
     }
 
-    /// Those that AFNetworking has taken over from Alamofire, without those that it has commented out.
+    /// The tests that AFNetworking has taken over from Alamofire, without the tests that it has commented out.
     private static let common: [AlamofireRow] =
         standard("as Alamofire, default") { policy(validatesDomain: $0) }
         + keys("as Alamofire, keys") { pinned, validateChain, validateHost in
@@ -152,7 +152,7 @@ extension AlamofireRow {
         }
         + unvalidatedCertificates(
             "as Alamofire, certificates, no chain",
-            // Here the pinned certificates stay anchors of a chain that must be valid.
+            // In AFNetworking the pinned certificates are still the anchors of a chain that must be valid.
             notPinned: .alamofireRootIsUntrusted
         ) {
             policy(.certificate, $0, allowsInvalid: true, validatesDomain: false)

@@ -4,7 +4,7 @@ import TrustForge
 private typealias World = AlamofireWorld
 
 extension AlamofireRow {
-    /// `ServerTrustPolicy`.
+    /// Expectations of `ServerTrustPolicy`.
     static let alamofire4: [AlamofireRow] =
         standard("default") { .policy(.performDefaultEvaluation(validateHost: $0)) }
         + standard("revocation") { .policy(.performRevokedEvaluation(validateHost: $0, revocationFlags: .any)) }
@@ -41,7 +41,7 @@ extension AlamofireRow {
         AlamofireRow("custom: no", good, .policy(.customEvaluation { _, _ in false })) {
             $0.refuse(.custom("the custom evaluation refused it"))
         },
-        // Not tested there, but what its code says.
+        // Alamofire 4 has no test for these. The expectations follow from its code.
         AlamofireRow(
             "default, host: the host is another",
             good,

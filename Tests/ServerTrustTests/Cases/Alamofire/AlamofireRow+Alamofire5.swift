@@ -4,13 +4,13 @@ import TrustForge
 private typealias World = AlamofireWorld
 
 extension AlamofireRow {
-    /// The evaluators.
+    /// Expectations of Alamofire 5's evaluators.
     static let alamofire5: [AlamofireRow] =
         standard("default") { .evaluator(DefaultTrustEvaluator(validateHost: $0)) }
         + standard("revocation") { .evaluator(RevocationTrustEvaluator(validateHost: $0)) }
         + certificates(
             "certificates",
-            // Its tests ask for these without validating chains.
+            // Alamofire's tests for accepted certificates do not validate the chain.
             accepted: { pinned($0, validateChain: false, validateHost: false) },
             refused: { pinned($0, validateHost: false) },
             pinsAreAnchors: false
@@ -52,7 +52,7 @@ extension AlamofireRow {
             $0.refuse(.lacksIssuer(World.signing2))
         },
         AlamofireRow("composite: expired", expired, composite) { $0.refuse(.hasExpired(World.expired)) },
-        // Not tested there, but what its documentation or code says.
+        // Alamofire 5 has no test for these. The expectations follow from its documentation or code.
         AlamofireRow("composite: of none", good, .evaluator(.composite(evaluators: []))) {
             $0.refuse(.noEvaluator)
             $0.difference = "an empty list would trust every server"

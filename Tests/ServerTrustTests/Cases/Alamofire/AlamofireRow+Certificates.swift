@@ -4,12 +4,13 @@ import TrustForge
 private typealias World = AlamofireWorld
 
 extension AlamofireRow {
-    /// What pinned certificates are expected to say where the chain is validated. Those tests set no anchors.
+    /// Returns the rows for pinned certificates with a validated chain. Alamofire's tests set no anchors here.
     ///
     /// - Parameters:
-    ///   - accepted: Makes the evaluations that are expected to trust.
-    ///   - refused: Makes the others: of certificates that are not on the chain, and of expired ones.
-    ///   - pinsAreAnchors: Whether the pinned certificates are anchors in the latter.
+    ///   - accepted: Creates the evaluations that are expected to trust.
+    ///   - refused: Creates the evaluations that are expected to refuse: certificates that are not on the chain or have
+    ///     expired.
+    ///   - pinsAreAnchors: Whether the pinned certificates are anchors in the refused evaluations.
     static func certificates(
         _ title: String,
         accepted: (_ pinned: [Forged]) -> Judge,
@@ -35,9 +36,9 @@ extension AlamofireRow {
         ]
     }
 
-    /// What pinned certificates are expected to say where nothing else is looked at.
+    /// Returns the rows for pinned certificates without validation of the chain or host.
     ///
-    /// - Parameter notPinned: Our reason where none is on the chain.
+    /// - Parameter notPinned: The expected reason if no pinned certificate is on the chain.
     static func unvalidatedCertificates(
         _ title: String,
         notPinned: TrustFailure = .isNotPinned(World.validName),

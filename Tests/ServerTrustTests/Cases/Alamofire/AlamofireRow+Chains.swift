@@ -4,8 +4,8 @@ import TrustForge
 private typealias World = AlamofireWorld
 
 extension AlamofireRow {
-    /// What both versions' tests, and AFNetworking's, explore of the system's own evaluation: chains for any purpose, then chains for
-    /// TLS servers with a host.
+    /// Expectations of the system's evaluation in the tests of Alamofire 4, Alamofire 5 and AFNetworking: first
+    /// chains for any purpose, then chains for TLS servers with a host.
     static let chains: [AlamofireRow] = [
         anyPurpose("the root is sent", World.nameAndURI, World.signing1, World.root),
         anyPurpose("the root is not sent", World.nameAndURI, World.signing1),

@@ -4,7 +4,8 @@ import TrustForge
 private typealias World = AlamofireWorld
 
 extension AlamofireRow {
-    /// What both versions' tests expect of requests to servers of badssl.com, through managers; then what is documented of them.
+    /// Expectations of managers: from the tests of Alamofire 4 and 5 with the servers of badssl.com, then from the
+    /// documentation.
     static let managers: [AlamofireRow] =
         sites("Alamofire 4") { host, kind in
             .policyManager(ServerTrustPolicyManager(policies: kind.policy.map { [host: $0] } ?? [:]))

@@ -4,10 +4,10 @@ import TrustForge
 private typealias World = AlamofireWorld
 
 extension AlamofireRow {
-    /// What every evaluation without pins is expected to say: the default one and the one that asks about revocation, of both versions
-    /// and of AFNetworking.
+    /// Returns the rows for evaluations without pins: the default evaluation and the evaluation of revocation, in
+    /// Alamofire 4, Alamofire 5 and AFNetworking.
     ///
-    /// - Parameter judge: Makes it, given whether the host is validated.
+    /// - Parameter judge: Creates the evaluation with or without validation of the host.
     static func standard(_ title: String, _ judge: (_ validateHost: Bool) -> Judge) -> [AlamofireRow] {
         [false, true].flatMap { validateHost in
             let judge = judge(validateHost)
@@ -33,9 +33,10 @@ extension AlamofireRow {
         }
     }
 
-    /// What pinned keys are expected to say.
+    /// Returns the rows for pinned keys.
     ///
-    /// - Parameter judge: Makes the evaluation of the keys of these certificates, with or without a valid chain and the host.
+    /// - Parameter judge: Creates an evaluation that pins the keys of the certificates, with or without validation of
+    /// chain and host.
     static func keys(
         _ title: String,
         _ judge: (_ pinned: [Forged], _ validateChain: Bool, _ validateHost: Bool) -> Judge

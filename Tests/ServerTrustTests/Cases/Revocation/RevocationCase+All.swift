@@ -2,7 +2,7 @@ import ServerTrust
 import TrustForge
 
 extension RevocationCase {
-    /// All of them, by what they are about.
+    /// All cases, grouped by subject.
     static let groups: [(title: String, cases: [RevocationCase])] = [
         ("Stapled OCSP responses", stapledResponses),
         ("Signers of OCSP responses", signers),
@@ -16,7 +16,7 @@ extension RevocationCase {
 
     static let all = groups.flatMap(\.cases)
 
-    /// A stapled response for a certificate that names nobody else to ask.
+    /// A case with a stapled response. The certificate names no responder and no list.
     static func stapling(
         _ name: String,
         _ problem: RevocationProblem? = nil,
@@ -32,7 +32,7 @@ extension RevocationCase {
         }
     }
 
-    /// The same with a response that says revoked.
+    /// A case with a stapled response that reports the certificate as revoked.
     static func revoking(
         _ name: String,
         reason: RevocationReason? = .keyCompromise,
@@ -48,7 +48,7 @@ extension RevocationCase {
         }
     }
 
-    /// A list that was given, for a certificate that names nobody else to ask.
+    /// A case with a configured list. The certificate names no responder and no list.
     static func giving(
         _ name: String,
         _ problem: RevocationProblem? = nil,
@@ -64,7 +64,7 @@ extension RevocationCase {
         }
     }
 
-    /// A response that a responder gives.
+    /// A case with a response fetched from a responder.
     static func asking(
         _ name: String,
         _ problem: RevocationProblem? = nil,
@@ -81,7 +81,7 @@ extension RevocationCase {
         }
     }
 
-    /// A list that is fetched.
+    /// A case with a fetched list.
     static func fetchedList(
         _ name: String,
         _ problem: RevocationProblem? = nil,

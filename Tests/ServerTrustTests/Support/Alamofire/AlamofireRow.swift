@@ -3,32 +3,32 @@ import ServerTrust
 import Testing
 import TrustForge
 
-/// One expectation of Alamofire's or AFNetworking's tests or documentation, and what we say.
+/// One expectation of the tests or documentation of Alamofire or AFNetworking, and the verdict of ServerTrust.
 struct AlamofireRow: Sendable {
-    /// Through which of our names it is asked.
+    /// The type of ServerTrust that evaluates the row.
     enum Judge: Sendable {
-        /// The chain itself; no host if that is not validated.
+        /// The chain validation itself, with or without the host.
         case chain(validateHost: Bool)
         case policy(ServerTrustPolicy)
         case evaluator(any ServerTrustEvaluating)
         case policyManager(ServerTrustPolicyManager)
         case manager(ServerTrustManager)
-        /// AFNetworking: a host that is nil is a domain that is nil.
+        /// AFNetworking's policy. A nil host is passed as a nil domain.
         case security(AFSecurityPolicy)
     }
 
     let name: String
     let judge: Judge
     var sent: [Forged]
-    /// alamofire.org's root alone, as those tests set it; ``AlamofireWorld/system`` where they set none.
+    /// The root of alamofire.org, as in Alamofire's tests. ``AlamofireWorld/system`` if a test sets no anchors.
     var anchors = [AlamofireWorld.root]
     var host: String? = AlamofireWorld.host
     var isForServers = true
-    /// Who is revoked, on a list at hand of its issuer.
+    /// A revoked certificate. A list of its issuer is available.
     var revoked: (certificate: Forged, issuer: Forged)?
-    /// Our verdict.
+    /// The verdict of ServerTrust.
     var expected = TrustCase.Verdict.trusted
-    /// Why theirs is the other one, where it is.
+    /// The reason why Alamofire's verdict differs; nil if it does not.
     var difference: String?
 
     init(_ name: String, _ sent: [Forged], _ judge: Judge, _ change: (inout AlamofireRow) -> Void = { _ in }) {
@@ -42,20 +42,20 @@ struct AlamofireRow: Sendable {
         expected = .refused(failure)
     }
 
-    /// With the system's roots, and for a host.
+    /// Evaluates with the system's roots, and for a host.
     mutating func onSystem(host: String? = AlamofireWorld.host) {
         anchors = AlamofireWorld.system
         self.host = host
     }
 
-    /// The verdict of theirs.
+    /// Whether Alamofire trusts the server.
     var isTrustedByTheirs: Bool { (expected == .trusted) == (difference == nil) }
 
     private func trust() throws -> ServerTrust {
         var trust = try ServerTrust(certificates: sent.map(\.certificate), host: host)
         trust.anchors = TrustAnchors(anchors.map(\.certificate))
         trust.time = World.now
-        // Apple's systems have a checker always.
+        // Apple's systems always have a revocation checker.
         trust.revocation = RevocationChecker()
         trust.requirements.requiresServerAuthentication = isForServers
         trust.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -70,7 +70,7 @@ struct AlamofireRow: Sendable {
         return trust
     }
 
-    /// What we say.
+    /// Returns the verdict of ServerTrust.
     func verdict() throws -> TrustCase.Verdict {
         let trust = try trust()
         let host = host ?? ""
@@ -91,7 +91,7 @@ struct AlamofireRow: Sendable {
         }
     }
 
-    /// What those of our names say that answer yes or no; nil for the others.
+    /// Returns the Boolean result of the types that return one; nil for the others.
     func answer() throws -> Bool? {
         let trust = try trust()
         return switch judge {
@@ -102,7 +102,7 @@ struct AlamofireRow: Sendable {
         }
     }
 
-    /// Where Alamofire 4 has no policy, the system judges.
+    /// Returns the policy of a manager. Without one, Alamofire 4 uses the system's evaluation.
     private func policy(of manager: ServerTrustPolicyManager) -> ServerTrustPolicy {
         manager.serverTrustPolicy(forHost: host ?? "") ?? .performDefaultEvaluation(validateHost: true)
     }

@@ -1,4 +1,4 @@
-/// What `docs/server-trust.md` says of Alamofire's expectations: how many, and which differ.
+/// The tables of `docs/server-trust.md` about Alamofire's expectations: their number and the differences.
 enum AlamofireTables {
     static var text: String {
         let files = AlamofireFile.all
@@ -43,7 +43,7 @@ extension AlamofireRow {
 }
 
 extension AlamofireRow {
-    /// All of them, by whose they are.
+    /// All rows, grouped by origin.
     static let groups: [(title: String, rows: [AlamofireRow])] = [
         ("Chains and hosts", chains),
         ("Alamofire 4, policies", alamofire4),

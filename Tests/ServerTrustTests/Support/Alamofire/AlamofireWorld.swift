@@ -2,8 +2,8 @@ import ServerTrust
 import TrustForge
 import X509
 
-/// Certificates for the roles that those of Alamofire's and AFNetworking's tests play there: who has signed whom, which names they
-/// have, which have expired. Theirs are binary files; these are forged.
+/// Forged certificates with the same roles as the certificates of Alamofire's and AFNetworking's tests: the same
+/// issuers, names and expiry. The originals are binary files.
 enum AlamofireWorld {
     static let host = "test.alamofire.org"
 
@@ -48,12 +48,12 @@ enum AlamofireWorld {
 
     // MARK: Self-signed
 
-    /// Its only name is the common name.
+    /// A certificate whose only name is the common name.
     static let commonName = Blueprint.leaf("foobar.com", names: []).signed()
     static let alternativeName = Blueprint.leaf("AltName", names: [.dnsName("foobar.com")]).signed()
     static let noDomains = Blueprint.leaf("NoDomains", names: []).signed()
 
-    /// What stands for the roots of the system: alamofire.org's is not among them.
+    /// The roots of the system. The root of alamofire.org is not among them.
     static let system = [publicRoot, otherRoot, newRoot]
 
     private static let over = TrustTime(year: 2026, month: 2, day: 1)
@@ -67,7 +67,7 @@ enum AlamofireWorld {
 
 /// The reasons that many rows have.
 extension TrustFailure {
-    /// The root was sent, and nobody trusts it.
+    /// The server sent a root that is not an anchor.
     static let alamofireRootIsUntrusted = TrustFailure.untrustedRoot(subject: "Alamofire Root")
 
     static func hasExpired(_ certificate: Forged) -> TrustFailure {
@@ -90,13 +90,13 @@ extension TrustFailure {
     }
 }
 
-/// A file in a bundle of Alamofire's tests, by its role, and whether a certificate is read from it.
+/// A file with the role of a file in a bundle of Alamofire's tests.
 struct AlamofireFile: Sendable {
     let name: String
     let content: [UInt8]
-    /// Whether we read one.
+    /// Whether ServerTrust reads a certificate from the file.
     let isRead: Bool
-    /// Why Alamofire does not, where it does the opposite.
+    /// The reason why Alamofire does the opposite; nil if it does not.
     var difference: String?
 
     static let all =

@@ -2,12 +2,12 @@ import LinuxSupport
 import ServerTrust
 import TestSupport
 
-/// Plays responders and the servers of lists.
+/// A fetcher that returns the responses of simulated responders and list servers.
 final class FakeFetcher: RevocationFetching {
     enum Answer: Sendable {
         case bytes([UInt8])
         case fails(RevocationFetchError)
-        /// Until the caller gives up.
+        /// No response until the caller cancels.
         case never
     }
 
@@ -15,7 +15,7 @@ final class FakeFetcher: RevocationFetching {
     private let log = Locked<[RevocationRequest]>([])
     private let gate: Gate?
 
-    /// - Parameter gate: Opened before any answer is given.
+    /// - Parameter gate: Delays all responses until it is opened.
     init(_ answers: [String: Answer], gate: Gate? = nil) {
         self.answers = Locked(answers)
         self.gate = gate

@@ -4,11 +4,11 @@ import SwiftASN1
 import TrustForge
 
 extension OpenSSL {
-    /// What it says of the server's certificate.
+    /// The verdict of openssl about the server's certificate.
     enum Opinion: String {
         case good, revoked, refuses
 
-        /// Whether ours is the same.
+        /// Returns whether a verdict of ServerTrust is the same.
         func isSame(as verdict: TrustCase.Verdict) -> Bool {
             switch verdict {
             case .trusted: self == .good
@@ -22,14 +22,15 @@ extension OpenSSL {
         revocation.list == nil ? try opinionOfResponse(revocation) : try opinionOfList(revocation)
     }
 
-    /// An OCSP request as it prints it.
+    /// Returns an OCSP request as openssl prints it.
     static func text(ofRequest request: [UInt8]) throws -> String {
         let directory = try ScratchDirectory()
         let file = try directory.write("request", request)
         return try LabProcess("openssl", ["ocsp", "-reqin", file, "-req_text"]).wait().output
     }
 
-    /// `openssl ocsp` has no other time for responses than now: the response is made for that, the certificates are for the test's.
+    /// Returns the verdict about a stapled response. `openssl ocsp` compares responses only with the current time, so
+    /// the response is created for now. The certificates are verified at the time of the test.
     private static func opinionOfResponse(_ revocation: RevocationCase) throws -> Opinion {
         let directory = try ScratchDirectory()
         let issuer = revocation.chain.count > 1 ? revocation.chain[1] : revocation.anchor

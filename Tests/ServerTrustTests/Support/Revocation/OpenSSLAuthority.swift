@@ -4,7 +4,8 @@ import SwiftASN1
 import TrustForge
 import X509
 
-/// An authority whose responses and lists are made by `openssl ocsp` and `openssl ca`: they are from now, so its certificates are, too.
+/// An authority whose responses and lists are created by `openssl ocsp` and `openssl ca`. They have the current time,
+/// so the certificates do, too.
 struct OpenSSLAuthority {
     let root: Forged
     let leaf: Forged
@@ -29,7 +30,8 @@ struct OpenSSLAuthority {
         )
     }
 
-    /// Its answer to a request, signed by itself or by its responder; nil `reason` is good.
+    /// Returns the response to a request, signed by the root or by the responder. A nil `reason` means that the
+    /// certificate is good.
     func response(to request: [UInt8], reason: String?, isDelegated: Bool) throws -> [UInt8] {
         try writeIndex(reason)
         let signer = isDelegated ? "responder" : "root"
@@ -40,7 +42,7 @@ struct OpenSSLAuthority {
         ])
     }
 
-    /// Its list in PEM.
+    /// Returns the list in PEM.
     func list(reason: String?) throws -> [UInt8] {
         try writeIndex(reason)
         return try run(["ca", "-config", "\(directory.path)/ca.conf", "-gencrl", "-out", "\(directory.path)/out"])
@@ -52,7 +54,7 @@ struct OpenSSLAuthority {
         return try directory.read("out")
     }
 
-    /// The text file that `openssl ca` keeps: status, end, revocation, serial number, file and subject.
+    /// Writes the database of `openssl ca`: status, expiry, revocation, serial number, file and subject.
     private func writeIndex(_ reason: String?) throws {
         let serialNumber = leaf.x509.serialNumber.bytes.map { byte in
             (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)

@@ -4,7 +4,7 @@ import TrustForge
 
 @testable import ServerTrust
 
-/// One server, what is said of its revocation, and what is to come of it.
+/// One server, the sources of its revocation status, and the expected verdict.
 struct RevocationCase: Sendable {
     /// The comparison with `openssl ocsp` for a stapled response, and with `openssl verify` for a list.
     typealias OpenSSL = TrustCase.OpenSSL
@@ -12,11 +12,11 @@ struct RevocationCase: Sendable {
     static let nonce = [UInt8](repeating: 7, count: 32)
 
     let name: String
-    /// The server's certificate first.
+    /// The chain, which starts with the server's certificate.
     var chain = [RevocationWorld.plain]
     var anchor = RevocationWorld.authority
     var stapled: ForgedResponse?
-    /// Instead of one that was forged.
+    /// The bytes of a stapled response. They replace `stapled`.
     var stapledBytes: [UInt8]?
     var list: ForgedList?
     var answers: [String: FakeFetcher.Answer] = [:]
@@ -24,11 +24,11 @@ struct RevocationCase: Sendable {
     var isSlow = false
     var listURLs: [String] = []
     var flags: RevocationFlags = [.any, .requirePositiveResponse]
-    /// Whether the evaluation may wait.
+    /// Whether the evaluation may wait for responses.
     var waits = true
     var allowsSHA1 = false
     var expected = TrustCase.Verdict.trusted
-    /// Who is asked, in this order; nil where that is not the question.
+    /// The contacted URLs in order; nil if the case does not check them.
     var asked: [String]?
     var openSSL = OpenSSL.cannotSay
 
@@ -37,7 +37,7 @@ struct RevocationCase: Sendable {
         change(&self)
     }
 
-    /// Not known whether it is revoked, for these reasons.
+    /// Expects an unknown revocation status with these obstacles.
     mutating func refuse(_ obstacles: RevocationObstacle..., subject: String = World.host) {
         expected = .refused(.revocationUnknown(subject: subject, detail: RevocationDoubt(obstacles)))
     }
@@ -51,7 +51,7 @@ struct RevocationCase: Sendable {
         expected = .refused(.revoked(subject: subject, detail: record))
     }
 
-    /// What the responder or the server of lists says.
+    /// Sets the response of a responder or list server.
     mutating func answer(_ url: String, _ response: ForgedResponse) {
         answers[url] = .bytes(response.der())
     }
@@ -75,7 +75,7 @@ struct RevocationCase: Sendable {
             listURLs: listURLs,
             settings: RevocationSettings(),
             sleep: { duration in
-                // Head starts are never over, so that one is asked after the other.
+                // Head starts never elapse, so the sources are contacted one after the other.
                 if !isSlow || duration == RevocationSettings().headStart { await Gate().wait() }
                 try Task.checkCancellation()
             },
@@ -83,7 +83,7 @@ struct RevocationCase: Sendable {
         )
     }
 
-    /// What our evaluator says, and whom it has asked.
+    /// Returns the verdict of the evaluator, and the contacted URLs.
     func verdict() async throws -> (verdict: TrustCase.Verdict, asked: [String]) {
         let fetcher = FakeFetcher(answers)
         var trust = try trust()
@@ -99,7 +99,7 @@ extension RevocationCase: CustomTestStringConvertible {
 }
 
 extension TrustFailure {
-    /// In which words a parser complains is its affair.
+    /// The failure without the message of the parser, which is not under test.
     fileprivate var withoutWords: TrustFailure {
         guard case .revocationUnknown(let subject, let detail) = self else { return self }
         let obstacles = detail.obstacles.map { obstacle in
