@@ -4,9 +4,9 @@ import ServerTrustNIO
 import Testing
 import TrustForge
 
-/// Servers that do not speak TLS as they should.
+/// Servers that violate TLS.
 @Suite struct BrokenServerTests {
-    /// What a server does when a client has connected.
+    /// The behaviour of a server after a client has connected.
     enum Deed: CaseIterable {
         case close
         case closeAfterHello
@@ -30,7 +30,7 @@ import TrustForge
     }
 
     @Test(arguments: Deed.allCases)
-    func endsWithAnError(_ deed: Deed) async throws {
+    func `a broken handshake ends with an error`(_ deed: Deed) async throws {
         let server = try ScriptedServer.perConnection { connection in
             guard deed != .close, !connection.receive().isEmpty else { return }
             connection.send(deed.answer)

@@ -5,15 +5,15 @@ import Testing
 import TrustForge
 import WebLab
 
-/// Every case of `docs/server-trust.md` as a real handshake, but for those that no server here can play.
+/// The cases of `docs/server-trust.md` as real handshakes, except cases that no server of the tests can reproduce.
 @Suite struct DocumentedCaseTests {
-    /// Why a case cannot be played.
+    /// The reason why a case cannot be reproduced.
     enum Obstacle {
         /// The server's TLS library does not load such a certificate.
         case notLoaded
-        /// It has no handshake without a certificate.
+        /// The server's TLS library has no handshake without a certificate.
         case noHandshake
-        /// It reads the certificate and sends it without what is wrong about it.
+        /// The server's TLS library sends the certificate without the fault.
         case sentWithoutFault
     }
 
@@ -33,7 +33,7 @@ import WebLab
     ]
 
     @Test(arguments: TrustCase.all)
-    func verdictAndReason(_ trust: TrustCase) async throws {
+    func `each case has the same verdict in a real handshake`(_ trust: TrustCase) async throws {
         let obstacle = Self.obstacles[trust.name]
         let server: ScriptedServer
         do {
@@ -55,13 +55,13 @@ import WebLab
             #expect((outcome.greeting == "hello") == (expected == .trusted))
             if expected != .trusted { #expect(server.visits.map(\.received) == [""]) }
         } catch let error as ServerTrustError {
-            // What is no host needs no handshake.
+            // An invalid host is refused before the handshake.
             #expect(.refused(error.reason) == trust.expected)
         }
         server.stop()
     }
 
-    @Test func obstaclesAreCases() {
+    @Test func `few cases cannot be reproduced, and all of them exist`() {
         let names = Set(TrustCase.all.map(\.name))
         #expect(Self.obstacles.keys.allSatisfy(names.contains))
         #expect(Self.obstacles.count * 10 < names.count)

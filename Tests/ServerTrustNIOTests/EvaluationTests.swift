@@ -7,7 +7,7 @@ import ServerTrustNIO
 import Testing
 import TrustForge
 
-/// When evaluators take their time, and who waits for them.
+/// Slow, blocking and concurrent evaluators.
 @Suite struct EvaluationTests {
     private static func factory(
         _ evaluator: any ServerTrustEvaluating,
@@ -18,7 +18,7 @@ import TrustForge
         }
     }
 
-    @Test func anEvaluatorThatNeverAnswersIsOverInTime() async throws {
+    @Test func `an evaluation that never ends is cancelled after the time limit`() async throws {
         let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
         let evaluator = WaitingEvaluator()
         let outcome = try await TrustClient.connect(
@@ -32,7 +32,7 @@ import TrustForge
         server.stop()
     }
 
-    @Test func aClosedChannelCancels() async throws {
+    @Test func `closing the channel cancels the evaluation`() async throws {
         let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
         let evaluator = WaitingEvaluator()
         let channel = Locked<(any Channel)?>(nil)
@@ -51,7 +51,7 @@ import TrustForge
         server.stop()
     }
 
-    @Test func aServerThatGoesAwayCancels() async throws {
+    @Test func `a server that closes the connection cancels the evaluation`() async throws {
         let evaluator = WaitingEvaluator()
         let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
         async let connection = TrustClient.connect(try Self.factory(evaluator), host: World.host, port: server.port)
@@ -63,8 +63,8 @@ import TrustForge
         server.stop()
     }
 
-    /// Of which there are as few as processors.
-    @Test func `evaluators that block leave the threads of Swift's tasks to others`() async throws {
+    /// There are only as many of these threads as processors.
+    @Test func `blocking evaluators do not block the threads of Swift's tasks`() async throws {
         let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
         let count = 2 * System.coreCount
         let evaluator = BlockingEvaluator(count: count)
@@ -82,7 +82,7 @@ import TrustForge
         server.stop()
     }
 
-    @Test func aLateAnswerIsDropped() async throws {
+    @Test func `a verdict after the time limit is ignored`() async throws {
         let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
         let evaluator = WaitingEvaluator(ignoresCancellation: true)
         let outcome = try await TrustClient.connect(
@@ -97,7 +97,7 @@ import TrustForge
         server.stop()
     }
 
-    @Test func nothingIsSentBeforeTheVerdict() async throws {
+    @Test func `nothing is sent before the verdict`() async throws {
         let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
         let evaluator = WaitingEvaluator(ignoresCancellation: true)
         async let connection = TrustClient.connect(try Self.factory(evaluator), host: World.host, port: server.port)
@@ -112,7 +112,7 @@ import TrustForge
         server.stop()
     }
 
-    @Test func aRefusalReachesPipelineFutureAndWriters() async throws {
+    @Test func `a refusal fails the handshake, the pipeline and pending writes`() async throws {
         let server = try ScriptedServer.greeting(World.strangeLeaf)
         let outcome = try await TrustClient.connect(
             try Self.factory(DefaultTrustEvaluator()),
@@ -131,7 +131,7 @@ import TrustForge
         server.stop()
     }
 
-    @Test func oneFactoryForManyAtOnce() async throws {
+    @Test func `one factory serves concurrent handshakes`() async throws {
         let good = try ScriptedServer.greeting(World.leaf, World.intermediate)
         let bad = try ScriptedServer.greeting(World.strangeLeaf)
         let factory = try Self.factory(DefaultTrustEvaluator())
@@ -151,7 +151,7 @@ import TrustForge
         bad.stop()
     }
 
-    @Test func anotherHandshakeIsJudgedAnew() async throws {
+    @Test func `each handshake is evaluated with its host and time`() async throws {
         let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
         let time = Locked(World.now)
         let factory = try TrustClient.factory(TrustCase("") { _ in }) { _, configuration in

@@ -7,14 +7,14 @@ import Testing
 import TrustForge
 import X509
 
-/// What a server learns of the host, and what is agreed on.
+/// Server Name Indication and protocol negotiation.
 @Suite struct HostTests {
-    /// Hosts, what is in the certificate for them, and what a server sees in Server Name Indication.
+    /// Each host, and its name in the certificate and in Server Name Indication.
     @Test(arguments: [
         ("example.org", "example.org"), ("Example.ORG.", "example.org"), ("bücher.example", "xn--bcher-kva.example"),
         ("xn--BCHER-kva.example", "xn--bcher-kva.example"), ("my_host.example.org", "my_host.example.org"),
     ])
-    func names(host: String, serverName: String) async throws {
+    func `the canonical host is sent as server name`(host: String, serverName: String) async throws {
         let server = try ScriptedServer.greeting(World.leaf(names: [.dnsName(serverName)]), World.intermediate)
         let factory = try TrustClient.factory(TrustCase("") { _ in })
         #expect(try await TrustClient.connect(factory, host: host, port: server.port).verdict == .trusted)
@@ -23,7 +23,7 @@ import X509
     }
 
     @Test(arguments: ["127.0.0.1", "::1", "[::1]", "::1%lo"])
-    func addressesAreNotSent(host: String) async throws {
+    func `an address is not sent as server name`(host: String) async throws {
         let bytes: [UInt8] = host.contains(":") ? Array(repeating: 0, count: 15) + [1] : [127, 0, 0, 1]
         let address = GeneralName.ipAddress(ASN1OctetString(contentBytes: bytes[...]))
         let server = try ScriptedServer.greeting(World.leaf(names: [address]), World.intermediate)
@@ -36,7 +36,7 @@ import X509
     }
 
     @Test(arguments: ["", "exa mple.org", "127.1", "example.org:443", "a\0b"])
-    func whatIsNoHostIsRefusedAtOnce(host: String) async throws {
+    func `an invalid host is refused before the handshake`(host: String) async throws {
         let factory = try TrustClient.factory(TrustCase("") { _ in })
         let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
         await #expect(throws: ServerTrustError(reason: .invalidHost(host), host: host)) {
@@ -52,7 +52,7 @@ import X509
             (["h2"], ["http/1.1"], nil), ([], ["h2"], nil), (["h2"], [], nil),
         ] as [([String], [String], String?)]
     )
-    func applicationProtocols(offered: [String], known: [String], agreed: String?) async throws {
+    func `an application protocol is negotiated`(offered: [String], known: [String], agreed: String?) async throws {
         let server = try ScriptedServer.greeting(World.leaf, World.intermediate, protocols: known)
         let factory = try TrustClient.factory(TrustCase("") { _ in }) { settings, _ in
             settings.applicationProtocols = offered

@@ -6,7 +6,7 @@ import Testing
 import TrustForge
 import WebLab
 
-/// Identities of clients: what is read, what is refused, and what servers make of it.
+/// Client certificates: valid and invalid files, and their use in handshakes.
 @Suite struct IdentityTests {
     private let directory: ScratchDirectory
     private let certificate: String
@@ -35,7 +35,7 @@ import WebLab
     }
 
     @Test(arguments: [2...2, 3...3])
-    func mutual(versions: ClosedRange<Int>) async throws {
+    func `a client certificate is accepted by the server`(versions: ClosedRange<Int>) async throws {
         let identity = try TLSClientIdentity(certificateFile: certificate, keyFile: key)
         #expect(identity.certificateChain.count == 2)
         let (outcome, visit) = try await connect(identity, versions: versions)
@@ -44,9 +44,12 @@ import WebLab
         #expect(visit?.isSecure == true)
     }
 
-    /// With TLS 1.3 the client's handshake is done before the server looks at its certificate.
+    /// With TLS 1.3 the client completes its handshake before the server verifies the client certificate.
     @Test(arguments: [2...2, 3...3], [true, false])
-    func refusedByTheServer(versions: ClosedRange<Int>, hasIdentity: Bool) async throws {
+    func `a missing or unknown client certificate is refused by the server`(
+        versions: ClosedRange<Int>,
+        hasIdentity: Bool
+    ) async throws {
         let identity = hasIdentity ? try ClientWorld.identity(ClientWorld.stranger) : nil
         let (outcome, visit) = try await connect(identity, versions: versions)
         #expect(outcome.greeting == nil)
@@ -55,7 +58,7 @@ import WebLab
         #expect(!outcome.errors.isEmpty)
     }
 
-    @Test func aServerThatIsNotTrustedGetsNoCertificate() async throws {
+    @Test func `a server that is not trusted receives no client certificate`() async throws {
         let server = try ScriptedServer.greeting(World.strangeLeaf, clientAnchors: [ClientWorld.root])
         let factory = try TrustClient.factory(TrustCase("") { _ in }) { settings, _ in
             settings.identity = try? ClientWorld.identity(ClientWorld.client, ClientWorld.intermediate)
@@ -66,12 +69,12 @@ import WebLab
         server.stop()
     }
 
-    @Test func bothInOneFile() throws {
+    @Test func `certificate and key can be in one file`() throws {
         let both = try directory.write("both.pem", directory.text("client.key") + directory.text("client.pem"))
         #expect(try TLSClientIdentity(certificateFile: both, keyFile: both).certificateChain.count == 2)
     }
 
-    @Test func keysOfOtherKinds() throws {
+    @Test func `RSA, P-384 and Ed25519 keys are supported`() throws {
         _ = try ClientWorld.identity(ClientWorld.rsaClient)
         let p384 = Blueprint(name: "P-384").with(\.key, .p384("P-384")).current.signed()
         _ = try ClientWorld.identity(p384)
@@ -86,21 +89,21 @@ import WebLab
     }
 
     @Test(arguments: [ClientWorld.stranger, ClientWorld.rsaClient])
-    func anotherKey(client: Forged) throws {
+    func `a key of another certificate is refused`(client: Forged) throws {
         let other = try directory.write("other.key", client.key)
         let error = TLSIdentityError.keyMismatch(certificateFile: certificate, keyFile: other)
         expect(error, key: other)
         #expect(error.description.contains(other))
     }
 
-    @Test func filesThatAreNotThere() {
+    @Test func `a missing file is an error`() {
         let missing = "\(directory.path)/missing"
         expect(.unreadable(file: missing, cause: "No such file or directory"), certificate: missing)
         expect(.unreadable(file: directory.path, cause: "Is a directory"), key: directory.path)
     }
 
     @Test(arguments: ["", " \n\t\r\n"])
-    func emptyFiles(text: String) throws {
+    func `an empty file is an error`(text: String) throws {
         let empty = try directory.write("empty", text)
         expect(.empty(file: empty), certificate: empty)
         expect(.empty(file: empty), key: empty)
@@ -111,29 +114,29 @@ import WebLab
         "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "-----BEGIN CERTIFICATE-----\n",
         "\0\u{1}\u{2}",
     ])
-    func garbage(text: String) throws {
+    func `a file without a certificate or key is an error`(text: String) throws {
         let garbage = try directory.write("garbage", text)
         expect(.noCertificate(file: garbage), certificate: garbage)
         expect(.noKey(file: garbage), key: garbage)
     }
 
-    @Test func oneDamagedCertificateOfTheChain() throws {
+    @Test func `a chain with a damaged certificate is refused`() throws {
         let text = directory.text("client.pem") + "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
         let damaged = try directory.write("damaged.pem", text)
         expect(.noCertificate(file: damaged), certificate: damaged)
     }
 
-    @Test func filesMixedUp() {
+    @Test func `swapped certificate and key files are an error`() {
         expect(.noCertificate(file: key), certificate: key, key: certificate)
         expect(.noKey(file: certificate), key: certificate)
     }
 
-    /// PKCS #8, and the older form of `openssl ec`.
+    /// The formats are PKCS #8 and the older format of `openssl ec`.
     @Test(
         .enabled(if: Program.hasOpenSSL, "openssl is not installed"),
         arguments: [["pkcs8", "-topk8", "-v2", "aes-256-cbc"], ["ec", "-aes128"]]
     )
-    func encryptedKey(command: [String]) throws {
+    func `an encrypted key requires its passphrase`(command: [String]) throws {
         let encrypted = "\(directory.path)/encrypted.key"
         let result = try LabProcess(
             "openssl",
@@ -155,7 +158,7 @@ import WebLab
         }
     }
 
-    @Test func aPassphraseNobodyNeeds() throws {
+    @Test func `a passphrase for an unencrypted key is ignored`() throws {
         _ = try TLSClientIdentity(certificateFile: certificate, keyFile: key, passphrase: Array("unused".utf8))
     }
 }

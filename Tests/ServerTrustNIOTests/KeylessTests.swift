@@ -7,10 +7,10 @@ import Testing
 import TrustForge
 import WebLab
 
-/// Certificates are public: a server that shows somebody else's and has not the key gets no handshake, and nothing is said of it.
+/// Certificates are public, so an attacker can present another server's. Without the private key the handshake fails.
 @Suite struct KeylessTests {
     @Test(arguments: [2, 3], [true, false])
-    func `a server without the key is not trusted, though its certificates are good`(
+    func `a server without the private key is refused although its certificates are valid`(
         version: Int,
         isRSA: Bool
     ) async throws {
@@ -44,7 +44,7 @@ import WebLab
     }
 }
 
-/// As `DefaultTrustEvaluator`, and keeps whether it has let anybody pass.
+/// An evaluator that behaves like `DefaultTrustEvaluator` and records whether it has accepted a chain.
 private final class WatchedEvaluator: ServerTrustEvaluating {
     private let passed = Locked(false)
     var hasPassed: Bool { passed.withLock { $0 } }

@@ -32,17 +32,17 @@ import WebLab
 
     private static let hard: RevocationFlags = [.any, .requirePositiveResponse]
 
-    @Test func good() async throws {
+    @Test func `a good certificate is trusted with hard fail`() async throws {
         #expect(try await verdict(.good, Self.hard) == "trusted")
     }
 
     @Test(arguments: [RevocationFlags.any, hard])
-    func revoked(flags: RevocationFlags) async throws {
+    func `a revoked certificate is refused with soft and hard fail`(flags: RevocationFlags) async throws {
         #expect(try await verdict(.revoked(.seconds(-86_400), reason: 1), flags) == "revoked")
     }
 
     @Test(arguments: [ForgedResponse.Status.unknown, nil])
-    func nobodyKnows(status: ForgedResponse.Status?) async throws {
+    func `an unknown status is refused only with hard fail`(status: ForgedResponse.Status?) async throws {
         #expect(try await verdict(status, Self.hard) == "revocationUnknown")
         #expect(try await verdict(status, .any) == "trusted")
     }

@@ -6,7 +6,7 @@ import TrustForge
 import WebLab
 import X509
 
-/// The same verdicts with servers that share no code with the client: `openssl s_server` and nginx.
+/// The same verdicts with independent servers: `openssl s_server` and nginx.
 @Suite struct ServerProgramTests {
     enum Kind: CaseIterable {
         case openSSL, nginx
@@ -72,7 +72,7 @@ import X509
     ]
 
     @Test(arguments: Kind.installed, trustedServers.indices)
-    func trusted(kind: Kind, index: Int) async throws {
+    func `a valid server is trusted and answers`(kind: Kind, index: Int) async throws {
         let (chain, anchor, evaluator) = Self.trustedServers[index]
         let outcome = try await outcome(kind, chain) {
             $0.trust(anchor)
@@ -92,7 +92,7 @@ import X509
     ]
 
     @Test(arguments: Kind.installed, refusedServers.indices)
-    func refused(kind: Kind, index: Int) async throws {
+    func `an invalid server is refused with its reason`(kind: Kind, index: Int) async throws {
         let (chain, reason) = Self.refusedServers[index]
         let outcome = try await outcome(kind, chain)
         #expect(outcome.verdict == .refused(reason), "\(outcome)")
@@ -100,21 +100,21 @@ import X509
     }
 
     @Test(arguments: Kind.installed)
-    func notPinned(kind: Kind) async throws {
+    func `a server without the pinned key is refused`(kind: Kind) async throws {
         let evaluator = PublicKeysTrustEvaluator(keys: [World.strangeRoot.certificate.publicKey])
         let outcome = try await outcome(kind) { $0.evaluator = evaluator }
         #expect(outcome.verdict == .refused(.notPinned(subject: World.host)))
     }
 
     @Test(arguments: Kind.installed, [("1.2", TLSVersion.tlsv12), ("1.3", .tlsv13)])
-    func onlyOneVersion(kind: Kind, version: (String, TLSVersion)) async throws {
+    func `a server with only TLS 1.2 or 1.3 is trusted`(kind: Kind, version: (String, TLSVersion)) async throws {
         let outcome = try await outcome(kind, options: kind.only(version.0))
         #expect(isAnswered(outcome), "\(outcome)")
         #expect(try outcome.handshake.get().version == version.1)
     }
 
     @Test(arguments: Kind.installed)
-    func onlyTLS11(kind: Kind) async throws {
+    func `a server with only TLS 1.1 is an error`(kind: Kind) async throws {
         let outcome = try await outcome(kind, options: kind.only("1.1"))
         #expect(outcome.otherError is NIOSSLError, "\(outcome)")
         #expect(outcome.greeting == nil)
@@ -122,7 +122,7 @@ import X509
 
     /// OpenSSL ends the handshake without a good client certificate. nginx reports the error with HTTP status 400.
     @Test(arguments: Kind.installed, ["1.2", "1.3"])
-    func clientCertificate(kind: Kind, version: String) async throws {
+    func `a server accepts only a valid client certificate`(kind: Kind, version: String) async throws {
         func outcome(_ identity: TLSClientIdentity?) async throws -> TrustClient.Outcome {
             try await self.outcome(
                 kind,
@@ -140,14 +140,14 @@ import X509
     }
 
     @Test(.enabled(if: Program.hasOpenSSL, "openssl is not installed"))
-    func applicationProtocol() async throws {
+    func `openssl negotiates an application protocol`() async throws {
         let outcome = try await outcome(.openSSL, options: ["-alpn", "http/1.1"], protocols: ["h2", "http/1.1"])
         #expect(try outcome.handshake.get().applicationProtocol == "http/1.1")
     }
 
     /// The TLS library itself ends handshakes with keys that may not sign, regardless of the evaluator.
     @Test(.enabled(if: Program.hasOpenSSL, "openssl is not installed"))
-    func aKeyThatIsNotForSignatures() async throws {
+    func `a key that may not sign ends the handshake`() async throws {
         let leaf = World.leaf { $0.usage = KeyUsage(keyAgreement: true) }
         let outcome = try await outcome(.openSSL, [leaf, World.intermediate]) {
             $0.evaluator = DisabledTrustEvaluator()

@@ -5,7 +5,7 @@ import ServerTrustNIO
 import Testing
 import TrustForge
 
-/// Versions, and settings that are none.
+/// TLS versions and invalid settings.
 @Suite struct SettingsTests {
     private static func connect(
         minimum: TLSMinimumVersion,
@@ -20,19 +20,26 @@ import TrustForge
         return outcome
     }
 
-    /// 0 is TLS 1.0.
+    /// The versions are the minor numbers: 0 is TLS 1.0.
     @Test(arguments: [
         (TLSMinimumVersion.tls12, 0...2, TLSVersion.tlsv12), (.tls12, 0...3, .tlsv13), (.tls12, 3...3, .tlsv13),
         (.tls13, 2...3, .tlsv13),
     ])
-    func agreed(minimum: TLSMinimumVersion, versions: ClosedRange<Int>, version: TLSVersion) async throws {
+    func `the highest common TLS version is negotiated`(
+        minimum: TLSMinimumVersion,
+        versions: ClosedRange<Int>,
+        version: TLSVersion
+    ) async throws {
         let outcome = try await Self.connect(minimum: minimum, server: versions)
         #expect(try outcome.handshake.get().version == version)
         #expect(outcome.greeting == "hello")
     }
 
     @Test(arguments: [(TLSMinimumVersion.tls12, 0...1), (.tls12, 0...0), (.tls13, 2...2)])
-    func notAgreed(minimum: TLSMinimumVersion, versions: ClosedRange<Int>) async throws {
+    func `without a common TLS version the handshake fails`(
+        minimum: TLSMinimumVersion,
+        versions: ClosedRange<Int>
+    ) async throws {
         let outcome = try await Self.connect(minimum: minimum, server: versions)
         #expect(outcome.otherError is NIOSSLError, "\(outcome.handshake)")
         #expect(outcome.greeting == nil)
@@ -40,7 +47,7 @@ import TrustForge
     }
 
     @Test(arguments: ["", String(repeating: "h", count: 256)])
-    func applicationProtocolThatIsNone(name: String) {
+    func `an invalid application protocol is refused`(name: String) {
         #expect(throws: TLSSettingsError.invalidApplicationProtocol(name)) {
             try TrustClient.factory(TrustCase("") { _ in }) { settings, _ in
                 settings.applicationProtocols = ["h2", name]
@@ -49,13 +56,13 @@ import TrustForge
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1)])
-    func noTimeToEvaluate(limit: Duration) {
+    func `a time limit of 0 or less is refused`(limit: Duration) {
         #expect(throws: TLSSettingsError.invalidTimeLimit(limit)) {
             try TrustClient.factory(TrustCase("") { _ in }) { settings, _ in settings.evaluationTimeLimit = limit }
         }
     }
 
-    @Test func timeWithoutEnd() throws {
+    @Test func `the largest time limit is accepted`() throws {
         _ = try TrustClient.factory(TrustCase("") { _ in }) { settings, _ in
             settings.evaluationTimeLimit = .seconds(Int64.max)
         }

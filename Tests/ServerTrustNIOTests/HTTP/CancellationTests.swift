@@ -3,7 +3,7 @@ import NetworkLab
 import ServerTrustNIO
 import Testing
 
-/// Whoever cancels gets an answer at once, and the connection is gone.
+/// A cancelled request fails at once, and its connection is closed.
 @Suite struct CancellationTests {
     private static func start(
         _ url: String,
@@ -13,7 +13,7 @@ import Testing
         return Task { try await HTTPWorld.failure(of: url, client, settings: settings) }
     }
 
-    @Test func beforeItBegins() async throws {
+    @Test func `a request that is cancelled before its start is not sent`() async throws {
         try await withServer(.ok()) { server in
             let url = server.url()
             let task = Task {
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhi"], [false, true])
-    func whileTheServerIsSilent(_ text: String, _ isSecure: Bool) async throws {
+    func `cancellation ends a request to a silent server`(_ text: String, _ isSecure: Bool) async throws {
         let tls = isSecure ? try HTTPWorld.serverContext() : nil
         try await withServer(text.isEmpty ? .silence : Reply(text), tls: tls) { server in
             let task = try Self.start(server.url())
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func inTheHandshake() async throws {
+    @Test func `cancellation ends a TLS handshake`() async throws {
         let server = try ScriptedServer.greeting("")
         let task = try Self.start("https://127.0.0.1:\(server.port)/")
         await server.waitForConnections(1)
@@ -50,7 +50,7 @@ import Testing
         server.stop()
     }
 
-    @Test func inTheTunnel() async throws {
+    @Test func `cancellation ends the request for a tunnel`() async throws {
         try await withServer(.silence) { proxy in
             let settings = TrustedHTTPSettings().with(
                 \.proxy,
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func whileConnecting() async throws {
+    @Test func `cancellation ends a connection attempt`() async throws {
         let listener = try ScriptedServer.unreachable(.full)
         let task = try Self.start("http://127.0.0.1:\(listener.port)/")
         for _ in 0..<100 { await Task.yield() }
@@ -73,7 +73,7 @@ import Testing
         #expect(try await task.value == .cancelled)
     }
 
-    @Test func manyAtOnce() async throws {
+    @Test func `cancellation ends many concurrent requests`() async throws {
         try await withServer(.silence) { server in
             let tasks = try (0..<50).map { _ in try Self.start(server.url()) }
             await server.waitForRequests(50)

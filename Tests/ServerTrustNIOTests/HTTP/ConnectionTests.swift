@@ -6,11 +6,11 @@ import Testing
 
 @testable import ServerTrustNIO
 
-/// How servers are found, and what is said when they are not.
+/// Connections to servers, and the errors of failed connections.
 @Suite struct ConnectionTests {
     private static let hasIPv6 = access("/proc/net/if_inet6", R_OK) == 0
 
-    @Test func nobodyListens() async throws {
+    @Test func `a refused connection is reported with the address`() async throws {
         let taken = try ScriptedServer.unreachable(.closed)
         let port = taken.port
         let failure = try await HTTPWorld.failure(of: "http://127.0.0.1:\(port)/")
@@ -18,7 +18,7 @@ import Testing
         #expect("\(failure)".hasSuffix("Connection refused"))
     }
 
-    @Test func aNameThatNobodyHas() async throws {
+    @Test func `an unresolved name is reported`() async throws {
         let connector = {
             var connector = SocketConnector(group: .singleton)
             connector.resolver = EmptyResolver()
@@ -30,7 +30,7 @@ import Testing
         #expect(failure == .unresolved(host: "no-such-host.example.", cause: "nobody knows"))
     }
 
-    @Test func nobodyAnswers() async throws {
+    @Test func `a connection attempt without an answer ends at the time limit`() async throws {
         let listener = try ScriptedServer.unreachable(.full)
         let settings = TrustedHTTPSettings().with(\.connectTimeLimit, .milliseconds(50))
         let failure = try await HTTPWorld.failure(
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(.enabled(if: Self.hasIPv6, "there is no ::1"))
-    func anIPv6Address() async throws {
+    func `a server with an IPv6 address is reached`() async throws {
         try await withServer(try ScriptedServer(at: ["::1"]) { _ in .ok() }) { server in
             let url = server.url(host: "[::1]")
             let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(url))
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func aNameWithSeveralAddresses() async throws {
+    @Test func `a name with several addresses is reached if one address answers`() async throws {
         // Only one of the addresses of localhost listens.
         try await withServer(.ok()) { server in
             let url = server.url(host: "localhost")
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func inAGroupOfItsOwn() async throws {
+    @Test func `a client uses the event loop group that it was given`() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         try await withServer(.ok()) { server in
             let client = TrustedHTTPClient(
@@ -75,7 +75,7 @@ import Testing
         try await group.shutdownGracefully()
     }
 
-    @Test func aGroupThatIsShutDown() async throws {
+    @Test func `shutting down the event loop group ends a request`() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         try await withServer(.silence) { server in
             let client = TrustedHTTPClient(
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// With IPv4 inside of IPv6, as a name service or a translator (RFC 6052) gives it, too.
+    /// The cases include IPv4 addresses that are embedded in IPv6 addresses (for example by a translator, RFC 6052).
     @Test(arguments: [
         ("127.0.0.1", true), ("127.255.255.254", true), ("0.0.0.0", true), ("169.254.169.254", true),
         ("224.0.0.1", true), ("255.255.255.255", true), ("10.0.0.1", false), ("192.168.1.1", false),
@@ -101,7 +101,7 @@ import Testing
         ("fe80::1", true), ("febf::1", true), ("fec0::1", false), ("ff02::1", true), ("fd00::1", false),
         ("2001:db8::1", false),
     ])
-    func `which addresses are local`(text: String, isLocal: Bool) throws {
+    func `loopback, link-local and multicast addresses are local`(text: String, isLocal: Bool) throws {
         #expect(LocalAddressGuard.isLocal(try SocketAddress(ipAddress: text, port: 80)) == isLocal)
     }
 }

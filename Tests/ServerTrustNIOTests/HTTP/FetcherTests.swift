@@ -5,13 +5,13 @@ import TestSupport
 import Testing
 import TrustForge
 
-/// A checker that asks real servers.
+/// A revocation checker with real servers.
 @Suite struct FetcherTests {
     enum Kind: String {
         case responder, list
     }
 
-    /// The verdict about a certificate that names the server as responder or as place of a list.
+    /// Returns the reason for which a certificate is refused that names the server as responder or list server.
     private static func verdict(
         _ kind: Kind,
         at url: String,
@@ -54,9 +54,9 @@ import TrustForge
         return cause
     }
 
-    /// By address, by name, and by forms of the address; the server counts.
+    /// The hosts are a name and several forms of the loopback address.
     @Test(arguments: ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0"])
-    func `nobody on this machine is asked, unless that is allowed`(host: String) async throws {
+    func `a server of this machine is contacted only if that is allowed`(host: String) async throws {
         try await withServer(.ok(ForgedResponse().der())) { server in
             let url = server.url("/ocsp").replacing("127.0.0.1", with: host)
             let failure = try await Self.verdict(.responder, at: url, allowsLocalAddresses: false)
@@ -67,7 +67,7 @@ import TrustForge
         }
     }
 
-    @Test func goodByOCSP() async throws {
+    @Test func `a certificate is good according to OCSP`() async throws {
         try await withServer(.ok(ForgedResponse().der())) { server in
             #expect(try await Self.verdict(.responder, at: server.url("/ocsp")) == nil)
             let request = try #require(server.requests.first)
@@ -77,7 +77,7 @@ import TrustForge
         }
     }
 
-    @Test func goodByOCSPInTheURL() async throws {
+    @Test func `a certificate is good according to OCSP with the request in the URL`() async throws {
         var settings = RevocationSettings()
         settings.usesNonce = false
         let asked = settings
@@ -90,7 +90,7 @@ import TrustForge
     }
 
     @Test(arguments: [(Kind.responder, ForgedResponse.revoked().der()), (.list, ForgedList.revoking().der())])
-    func revoked(kind: Kind, data: [UInt8]) async throws {
+    func `a certificate is revoked according to OCSP or a list`(kind: Kind, data: [UInt8]) async throws {
         try await withServer(.ok(data)) { server in
             guard case .revoked(_, let record)? = try await Self.verdict(kind, at: server.url()) else {
                 Issue.record("not revoked")
@@ -100,7 +100,7 @@ import TrustForge
         }
     }
 
-    @Test func goodByAList() async throws {
+    @Test func `a certificate is good according to a list`() async throws {
         try await withServer(.ok(ForgedList().der())) { server in
             let failure = try await Self.verdict(.list, at: server.url("/list"))
             #expect(failure == nil)
@@ -109,13 +109,13 @@ import TrustForge
     }
 
     @Test(arguments: [404, 500, 503, 204, 301])
-    func otherStatuses(_ status: Int) async throws {
+    func `a status other than 200 is a problem`(_ status: Int) async throws {
         let reply = Reply("HTTP/1.1 \(status) No\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n")
         #expect(try await Self.problem(.responder, reply) == .httpStatus(status))
         #expect(try await Self.problem(.list, reply) == .httpStatus(status))
     }
 
-    @Test func exactlyTheLimit() async throws {
+    @Test func `a response that exceeds the maximum size by one byte is refused`() async throws {
         let der = ForgedResponse().der()
         for (limit, fits) in [(der.count, true), (der.count - 1, false)] {
             var settings = RevocationSettings()
@@ -128,7 +128,7 @@ import TrustForge
         }
     }
 
-    @Test func huge() async throws {
+    @Test func `an endless response is refused`() async throws {
         let pieces = ["HTTP/1.1 200 OK\r\n\r\n", String(repeating: "x", count: 4096)].map { Array($0.utf8) }
         let reply = Reply(pieces: pieces, then: .endless)
         var settings = RevocationSettings()
@@ -138,7 +138,7 @@ import TrustForge
         #expect(try await Self.problem(.list, reply, settings: settings) == .tooLarge(limit: 8 << 20))
     }
 
-    @Test func slow() async throws {
+    @Test func `a slow response ends at the time limit`() async throws {
         var settings = RevocationSettings()
         settings.timeLimit = .milliseconds(200)
         let problem = try await Self.problem(.responder, .silence, settings: settings)
@@ -147,13 +147,13 @@ import TrustForge
         #expect(try await Self.problem(.list, half, settings: settings) == .timedOut(.milliseconds(200)))
     }
 
-    @Test func garbage() async throws {
+    @Test func `a malformed response is a problem`() async throws {
         #expect(caseName(try await Self.problem(.responder, .ok("<html>"))) == "malformed")
         let cause = Self.cause(try await Self.problem(.responder, Reply("garbage\r\n\r\n")))
         #expect(cause?.contains("not HTTP/1.1") == true)
     }
 
-    @Test func nobodyIsThere() async throws {
+    @Test func `a refused connection is a problem`() async throws {
         let taken = try ScriptedServer.unreachable(.closed)
         let url = "http://127.0.0.1:\(taken.port)/"
         let cause = Self.cause(Self.problem(try await Self.verdict(.responder, at: url)))
@@ -161,7 +161,7 @@ import TrustForge
         withExtendedLifetime(taken) {}
     }
 
-    @Test func overHTTPSTheServerIsJudged() async throws {
+    @Test func `an HTTPS responder must be trusted`() async throws {
         let reply = Reply.ok(ForgedResponse().der())
         try await withServer(reply, tls: try HTTPWorld.serverContext()) { server in
             let failure = try await Self.verdict(.responder, at: server.url())
@@ -174,8 +174,8 @@ import TrustForge
         }
     }
 
-    @Test func aCheckerThatAsksItselfDoesNotWait() async throws {
-        // The server of the responder has the same responder: nobody asks about its own certificate.
+    @Test func `the revocation of a responder's own certificate is not checked`() async throws {
+        // The responder's server names itself as responder. Without this rule its check would never end.
         let tls = try HTTPWorld.serverContext()
         try await withServer(.ok(ForgedResponse().der()), tls: tls) { server in
             var configuration = HTTPWorld.configuration

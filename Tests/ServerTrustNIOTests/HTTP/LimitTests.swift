@@ -2,7 +2,7 @@ import NIOHTTP1
 import ServerTrustNIO
 import Testing
 
-/// A byte more is too much.
+/// The limits of a response. One byte more is an error.
 @Suite struct LimitTests {
     private static let bodyLimit = 70_000
 
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: ["length", "chunks", "end"], [-1, 0, 1])
-    func bodies(_ framing: String, _ more: Int) async throws {
+    func `a body that exceeds the maximum size is refused`(_ framing: String, _ more: Int) async throws {
         let settings = TrustedHTTPSettings().with(\.maximumBodyBytes, Self.bodyLimit)
         try await withServer(Self.framed(Self.bodyLimit + more, framing)) { server in
             if more <= 0 {
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func noBodyAtAll() async throws {
+    @Test func `with a maximum of 0 only an empty body is accepted`() async throws {
         let settings = TrustedHTTPSettings().with(\.maximumBodyBytes, 0)
         try await withServer(.ok("")) { server in
             let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url()), settings: settings)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func anAnnouncedLengthIsRefusedBeforeTheBody() async throws {
+    @Test func `a length above the maximum is refused before the body`() async throws {
         try await withServer(Reply("HTTP/1.1 200 OK\r\nContent-Length: 1048577\r\n\r\n")) { server in
             let failure = try await HTTPWorld.failure(of: server.url())
             #expect(failure == .bodyTooLarge(limit: 1 << 20))
@@ -60,7 +60,7 @@ import Testing
         ["HTTP/1.1 200 OK\r\n\r\n", String(repeating: "x", count: 4096)],
         ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n"],
     ])
-    func anEndlessBody(_ pieces: [String]) async throws {
+    func `an endless body is refused`(_ pieces: [String]) async throws {
         try await withServer(Reply(pieces: pieces.map { Array($0.utf8) }, then: .endless)) { server in
             let settings = TrustedHTTPSettings().with(\.maximumBodyBytes, Self.bodyLimit)
             let failure = try await HTTPWorld.failure(of: server.url(), settings: settings)
@@ -70,10 +70,10 @@ import Testing
     }
 
     @Test(arguments: [0, 1])
-    func headers(_ more: Int) async throws {
+    func `header fields of the maximum size are accepted, and longer ones are refused`(_ more: Int) async throws {
         let limit = 4000
         let settings = TrustedHTTPSettings().with(\.maximumHeaderBytes, limit)
-        // "Content-Length" and "0", and "X" with its value.
+        // 15 bytes for "Content-Length" and "0", and 1 byte for "X".
         let value = String(repeating: "y", count: limit - 15 - 1 + more)
         try await withServer(Reply("HTTP/1.1 200 OK\r\nX: \(value)\r\nContent-Length: 0\r\n\r\n")) { server in
             if more == 0 {
@@ -94,7 +94,7 @@ import Testing
         ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "X: y\r\n"],
         ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: ", "yyyyyyyyyyyyyyyy"],
     ])
-    func floodsOfHeaders(_ pieces: [String]) async throws {
+    func `endless header fields or trailers are refused`(_ pieces: [String]) async throws {
         try await withServer(Reply(pieces: pieces.map { Array($0.utf8) }, then: .endless)) { server in
             let failure = try await HTTPWorld.failure(of: server.url())
             #expect(failure == .headersTooLarge(limit: 64 << 10))
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: [256, 257])
-    func fields(_ count: Int) async throws {
+    func `256 header fields are accepted, and more are refused`(_ count: Int) async throws {
         let fields = (1..<count).map { "X-\($0): y\r\n" }.joined()
         try await withServer(Reply("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 0\r\n\r\n")) { server in
             if count == 256 {

@@ -6,14 +6,14 @@ import ServerTrust
 import ServerTrustNIO
 import Testing
 
-/// Through a proxy, and what proxies say instead.
+/// Requests through a proxy, and errors of proxies.
 @Suite struct ProxyTests {
     private static func settings(_ proxy: ScriptedServer, authorization: String? = nil) -> TrustedHTTPSettings {
         let proxy = HTTPProxy(host: "127.0.0.1", port: proxy.port, authorization: authorization)
         return TrustedHTTPSettings().with(\.proxy, proxy)
     }
 
-    /// Makes a tunnel to any port of this machine.
+    /// Returns a proxy that creates a tunnel to any port of this machine.
     private static func openProxy() throws -> ScriptedServer {
         try ScriptedServer { request in
             let port = request.target.split(separator: ":").last.flatMap { Int($0) } ?? 0
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func aTunnel() async throws {
+    @Test func `an HTTPS request is sent through a tunnel`() async throws {
         let tls = try HTTPWorld.serverContext()
         try await withServer(.ok(), tls: tls) { server in
             try await withServer(try Self.openProxy()) { proxy in
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func theServerIsJudgedWithinTheTunnel() async throws {
+    @Test func `the server behind a tunnel must be trusted`() async throws {
         let tls = try HTTPWorld.serverContext([HTTPWorld.leaf])
         try await withServer(.ok(), tls: tls) { server in
             try await withServer(try Self.openProxy()) { proxy in
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [407, 403, 502, 301])
-    func refusals(_ status: Int) async throws {
+    func `a refused tunnel is reported with its status`(_ status: Int) async throws {
         let reply = Reply("HTTP/1.1 \(status) No\r\nContent-Length: 5\r\n\r\nsorry")
         try await withServer(reply) { proxy in
             let failure = try await HTTPWorld.failure(of: "https://example.org/", settings: Self.settings(proxy))
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func anAnswerBeforeTheAnswer() async throws {
+    @Test func `an interim response of a proxy is skipped`() async throws {
         try await withServer(Reply("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 403 No\r\n\r\n")) { proxy in
             let failure = try await HTTPWorld.failure(of: "https://example.org/", settings: Self.settings(proxy))
             #expect(failure.name == "proxyRefused" && "\(failure)".contains("403"), "\(failure)")
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: ["This is no proxy.\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "HTTP/2.0 200 OK\r\n\r\n"])
-    func garbage(_ text: String) async throws {
+    func `a malformed response of a proxy is an error`(_ text: String) async throws {
         try await withServer(Reply(text)) { proxy in
             let failure = try await HTTPWorld.failure(of: "https://example.org/", settings: Self.settings(proxy))
             #expect(failure.name == "proxyMalformed", "\(failure)")
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func garbageBehindTheAnswer() async throws {
+    @Test func `data after the proxy's response is not taken for TLS`() async throws {
         try await withServer(Reply("HTTP/1.1 200 OK\r\n\r\nThis is no TLS.")) { proxy in
             switch try await HTTPWorld.failure(of: "https://example.org/", settings: Self.settings(proxy))
             {
@@ -95,14 +95,14 @@ import Testing
     }
 
     @Test(arguments: ["", "HTTP/1.1 20", "HTTP/1.1 100 Continue\r\n\r\n"])
-    func anEnd(_ text: String) async throws {
+    func `a proxy that closes the connection is an error`(_ text: String) async throws {
         try await withServer(Reply(text, then: .close)) { proxy in
             let failure = try await HTTPWorld.failure(of: "https://example.org/", settings: Self.settings(proxy))
             #expect(failure == .connectionClosed(.tunnel))
         }
     }
 
-    @Test func aFloodOfHeaders() async throws {
+    @Test func `endless header fields of a proxy are refused`() async throws {
         let pieces = ["HTTP/1.1 200 OK\r\n", "X: y\r\n"].map { Array($0.utf8) }
         try await withServer(Reply(pieces: pieces, then: .endless)) { proxy in
             let failure = try await HTTPWorld.failure(of: "https://example.org/", settings: Self.settings(proxy))
@@ -111,8 +111,8 @@ import Testing
         }
     }
 
-    @Test func nobodyIsThere() async throws {
-        // Not a port that a server has left: another test's may take it.
+    @Test func `a refused connection to the proxy is reported`() async throws {
+        // The port stays reserved, so no server of another test can take it.
         let taken = try ScriptedServer.unreachable(.closed)
         let port = taken.port
         let settings = TrustedHTTPSettings().with(\.proxy, HTTPProxy(host: "127.0.0.1", port: port))
@@ -122,7 +122,7 @@ import Testing
         withExtendedLifetime(taken) {}
     }
 
-    @Test func plainRequestsAreSentWhole() async throws {
+    @Test func `an HTTP request through a proxy has the whole URL and the credentials`() async throws {
         try await withServer(.ok()) { proxy in
             let settings = Self.settings(proxy, authorization: "Basic YQ==")
             let request = try TrustedHTTPRequest("http://example.org:81/a?b#c")
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func plainRequestsOfWhomTheProxyDoesNotKnow() async throws {
+    @Test func `a proxy that requires credentials is reported with a hint`() async throws {
         try await withServer(Reply("HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n")) { proxy in
             let failure = try await HTTPWorld.failure(of: "http://example.org/", settings: Self.settings(proxy))
             #expect(failure.name == "proxyRefused" && "\(failure)".contains("HTTPProxy.authorization"), "\(failure)")
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: ["http://example.org/", "https://example.org/"])
-    func credentialsThatCannotBeSent(_ url: String) async throws {
+    func `invalid proxy credentials are refused before connecting`(_ url: String) async throws {
         try await withServer(.ok()) { proxy in
             let settings = Self.settings(proxy, authorization: "a\r\nX: y")
             let failure = try await HTTPWorld.failure(of: url, settings: settings)

@@ -2,9 +2,9 @@ import NIOHTTP1
 import ServerTrustNIO
 import Testing
 
-/// What goes over the wire.
+/// The bytes of a request.
 @Suite struct RequestTests {
-    @Test func aPlainRequest() async throws {
+    @Test func `a plain request has Host and Connection`() async throws {
         try await withServer(.ok()) { server in
             let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url("/a?b#c")))
             #expect(response.status == .ok)
@@ -17,10 +17,10 @@ import Testing
     }
 
     @Test(arguments: [HTTPMethod.POST, .PUT, .PATCH, .DELETE, .GET, .RAW(value: "QUERY")])
-    func bodies(_ method: HTTPMethod) async throws {
+    func `the client sets the length and ignores the caller's framing fields`(_ method: HTTPMethod) async throws {
         try await withServer(.ok()) { server in
             var request = try TrustedHTTPRequest(server.url(), method: method, body: Array("abc".utf8))
-            // What frames the request is the client's affair.
+            // The client sets the framing fields itself.
             request.headers = [
                 "Host": "other.example", "content-length": "7", "Transfer-Encoding": "chunked",
                 "Connection": "keep-alive", "X-A": "1", "x-a": "2",
@@ -36,14 +36,14 @@ import Testing
     }
 
     @Test(arguments: [HTTPMethod.POST, .PUT, .PATCH])
-    func emptyBodiesAreAnnounced(_ method: HTTPMethod) async throws {
+    func `a POST, PUT or PATCH without a body has a length of 0`(_ method: HTTPMethod) async throws {
         try await withServer(.ok()) { server in
             _ = try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url(), method: method))
             #expect(server.requests.first?.hasSuffix("Content-Length: 0\r\n\r\n") == true)
         }
     }
 
-    @Test func aLargeBody() async throws {
+    @Test func `a large body is sent whole`() async throws {
         try await withServer(.ok()) { server in
             let body = [UInt8](repeating: 0x61, count: 3 << 20)
             _ = try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url(), method: .POST, body: body))
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func eachRequestHasItsConnection() async throws {
+    @Test func `each request has its own connection`() async throws {
         try await withServer(.ok()) { server in
             let client = try HTTPWorld.client()
             for _ in 0..<3 { _ = try await client.execute(TrustedHTTPRequest(server.url())) }
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func manyAtOnce() async throws {
+    @Test func `concurrent requests are answered`() async throws {
         try await withServer(.ok()) { server in
             let client = try HTTPWorld.client()
             let request = try TrustedHTTPRequest(server.url())
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: ["", "GET /", "GE\r\nT", "G(T", "CONNECT", "GÉT"])
-    func methodsThatCannotBeSent(_ method: String) async throws {
+    func `an invalid method is refused`(_ method: String) async throws {
         let request = try TrustedHTTPRequest("http://127.0.0.1:1/", method: HTTPMethod(rawValue: method))
         #expect(try await HTTPWorld.failure(of: request, HTTPWorld.client()) == .invalidMethod(method))
     }
@@ -83,12 +83,12 @@ import Testing
         ("X", "a\r\nY: b"), ("X", "a\nb"), ("X", "a\u{0}"), ("X\r\nY", "a"), ("X Y", "a"), ("", "a"), ("X:", "a"),
         ("Host", "a\r\n\r\nGET /"), ("X", "\u{7f}"),
     ])
-    func headersThatCannotBeSent(_ name: String, _ value: String) async throws {
+    func `an invalid header field is refused`(_ name: String, _ value: String) async throws {
         let request = try TrustedHTTPRequest("http://127.0.0.1:1/", headers: [name: value])
         #expect(try await HTTPWorld.failure(of: request, HTTPWorld.client()) == .invalidHeader(name))
     }
 
-    @Test func aTextThatIsNoURL() {
+    @Test func `a URL with another scheme is refused with a plain message`() {
         do {
             _ = try TrustedHTTPRequest("ftp://example.org/")
             Issue.record("it is one")

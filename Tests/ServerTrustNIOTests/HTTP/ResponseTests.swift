@@ -2,7 +2,7 @@ import NIOHTTP1
 import ServerTrustNIO
 import Testing
 
-/// Answers byte by byte, good and bad.
+/// Valid and malformed responses, received whole and byte by byte.
 @Suite struct ResponseTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -123,7 +123,7 @@ import Testing
                 return .success("\(response.status.code) \(response.text)")
             } catch let error as TrustedHTTPFailure {
                 await server.waitUntilClosed(1)
-                // In which words the parser complains is its affair.
+                // The message of the parser is not under test.
                 if case .malformedResponse(let text) = error {
                     #expect(!text.isEmpty)
                     return .failure(.malformedResponse(""))
@@ -134,17 +134,17 @@ import Testing
     }
 
     @Test(arguments: good + bad)
-    func answers(_ answer: Case) async throws {
+    func `each response has the expected result`(_ answer: Case) async throws {
         #expect(try await Self.outcome(answer, Reply(answer.answer, then: answer.ending)) == answer.expected)
     }
 
     @Test(arguments: good + bad)
-    func answersByteByByte(_ answer: Case) async throws {
+    func `a response received byte by byte has the same result`(_ answer: Case) async throws {
         guard answer.ending != .endless else { return }
         #expect(try await Self.outcome(answer, .byteByByte(answer.answer, then: answer.ending)) == answer.expected)
     }
 
-    @Test func headersAsTheyCame() async throws {
+    @Test func `header fields keep their order, letter case and repetitions`() async throws {
         let reply = Reply("HTTP/1.1 200 Fine\r\nB: 1\r\na: 2\r\nb: 3\r\nContent-Length: 0\r\n\r\n")
         try await withServer(reply) { server in
             let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url()))
@@ -157,7 +157,7 @@ import Testing
     @Test(arguments: [
         "Content-Length: 9\r\n\r\nhi", "Content-Length: 99999999\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\nx",
     ])
-    func anAnswerThatEndsWithItsHead(_ rest: String) async throws {
+    func `a response ends after its head if no body is needed`(_ rest: String) async throws {
         let reply = Reply("HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 202 Accepted\r\n\(rest)")
         try await withServer(reply) { server in
             var settings = TrustedHTTPSettings()
@@ -169,8 +169,8 @@ import Testing
     }
 
     @Test(arguments: ["HTTP/1.1 2", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhi"])
-    func aResetIsToldFromAnEnd(_ answer: String) async throws {
-        // The reset may overtake what was sent before it; then the answer has not begun.
+    func `a reset connection is not reported as closed`(_ answer: String) async throws {
+        // The reset may overtake the data before it. Then the response has not started.
         try await withServer(Reply(answer, then: .reset)) { server in
             switch try await HTTPWorld.failure(of: server.url()) {
             case .connectionFailed(let stage, let cause):

@@ -7,14 +7,14 @@ import Testing
 import TrustForge
 import WebLab
 
-/// Servers with TLS: who is trusted gets the request, and nobody else.
+/// Servers with TLS. Only a trusted server receives the request.
 @Suite struct SecureTests {
     private static func pinning(_ pinned: Forged) throws -> ServerTrustManager {
         let pins = try PinSet([pinned.pin], requiresBackup: false)
         return ServerTrustManager(evaluators: ["127.0.0.1": PinSetTrustEvaluator(pins: pins)])
     }
 
-    @Test func aTrustedServer() async throws {
+    @Test func `a trusted server receives the request`() async throws {
         try await withServer(.ok(), tls: try HTTPWorld.serverContext()) { server in
             let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url()))
             #expect(response.text == "hello")
@@ -25,7 +25,7 @@ import WebLab
         }
     }
 
-    @Test func byName() async throws {
+    @Test func `the host is verified in lower case`() async throws {
         try await withServer(.ok(), tls: try HTTPWorld.serverContext()) { server in
             let url = server.url(host: "LocalHost")
             let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(url))
@@ -33,7 +33,7 @@ import WebLab
         }
     }
 
-    @Test func aBodyInManyRecords() async throws {
+    @Test func `a body in many TLS records is received whole`() async throws {
         let body = (0..<900_000).map { UInt8(truncatingIfNeeded: $0) }
         try await withServer(.ok(body), tls: try HTTPWorld.serverContext()) { server in
             let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url()))
@@ -42,7 +42,10 @@ import WebLab
     }
 
     @Test(arguments: [([HTTPWorld.leaf], "unknownIssuer"), ([World.leaf, World.intermediate], "hostMismatch")])
-    func theRefusalItself(chain: [Forged], reason: String) async throws {
+    func `a server that is not trusted receives nothing, and the error has the reason`(
+        chain: [Forged],
+        reason: String
+    ) async throws {
         try await withServer(.ok(), tls: try HTTPWorld.serverContext(chain)) { server in
             let failure = try await HTTPWorld.failure(of: server.url("/a"))
             #expect(failure.name == "untrusted: \(reason)")
@@ -52,7 +55,7 @@ import WebLab
         }
     }
 
-    @Test func pins() async throws {
+    @Test func `the pins of the host are enforced`() async throws {
         try await withServer(.ok(), tls: try HTTPWorld.serverContext()) { server in
             let good = try HTTPWorld.client(try Self.pinning(World.intermediate))
             #expect(try await good.execute(TrustedHTTPRequest(server.url())).status == .ok)
@@ -66,7 +69,7 @@ import WebLab
     }
 
     @Test(arguments: ["HTTP/1.1 400 Bad\r\n\r\n", "\u{16}\u{3}\u{1}", "garbage garbage garbage"])
-    func noTLS(_ text: String) async throws {
+    func `a server without TLS is an error`(_ text: String) async throws {
         let server = try ScriptedServer.greeting(text)
         switch try await HTTPWorld.failure(of: "https://127.0.0.1:\(server.port)/") {
         case .handshakeFailed(let cause): #expect(!cause.isEmpty)
@@ -76,8 +79,8 @@ import WebLab
         server.stop()
     }
 
-    @Test func anAnswerThatIsCutOffIsNone() async throws {
-        // Until the end of the connection: without the farewell of TLS nobody knows whether it is the end.
+    @Test func `a response without a length is incomplete if close_notify is missing`() async throws {
+        // The body ends with the connection. Without TLS's close_notify it may be truncated.
         let reply = Reply("HTTP/1.1 200 OK\r\n\r\nhalf", then: .cut)
         try await withServer(reply, tls: try HTTPWorld.serverContext()) { server in
             let failure = try await HTTPWorld.failure(of: server.url())
@@ -85,7 +88,7 @@ import WebLab
         }
     }
 
-    @Test func anAnswerWithAFarewell() async throws {
+    @Test func `a response without a length is complete if close_notify is received`() async throws {
         let tls = try HTTPWorld.serverContext()
         try await withServer(Reply("HTTP/1.1 200 OK\r\n\r\nwhole", then: .close), tls: tls) { server in
             let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url()))
@@ -94,7 +97,7 @@ import WebLab
     }
 
     @Test(.enabled(if: Program.hasOpenSSL, "openssl is not installed"))
-    func opensslServer() async throws {
+    func `a server of openssl is evaluated`() async throws {
         let server = try await OpenSSLServer([HTTPWorld.leaf, World.intermediate])
         let client = try HTTPWorld.client()
         let response = try await client.execute(TrustedHTTPRequest("https://127.0.0.1:\(server.port)/"))

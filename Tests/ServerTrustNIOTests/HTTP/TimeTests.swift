@@ -5,7 +5,7 @@ import Testing
 
 @testable import ServerTrustNIO
 
-/// When the time is up, in a time of the test's.
+/// The time limit of a request. The tests set the time.
 @Suite struct TimeTests {
     private static let limit = TrustedHTTPSettings().with(\.timeLimit, .seconds(3))
 
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// The connection of that number, over which something was sent: before, what it receives may find nobody.
+    /// Returns the connection with a number after the first write. Before the write, received data might be lost.
     private static func channel(
         _ connector: TestingConnector,
         _ number: Int = 0
@@ -43,7 +43,7 @@ import Testing
         return error
     }
 
-    @Test func connecting() async throws {
+    @Test func `a connection attempt ends at the time limit`() async throws {
         let connector = TestingConnector(isReachable: false)
         let task = try Self.start("http://example.org/", connector)
         await connector.waitForAttempt()
@@ -60,7 +60,11 @@ import Testing
         ("http://example.org/", "HTTP/1.1 200 OK\r\n\r\nhi", .body),
         ("https://example.org/", "", .handshake),
     ])
-    func stages(_ url: String, _ received: String, _ stage: TrustedHTTPStage) async throws {
+    func `a request ends at the time limit in each stage`(
+        _ url: String,
+        _ received: String,
+        _ stage: TrustedHTTPStage
+    ) async throws {
         let connector = TestingConnector()
         let task = try Self.start(url, connector)
         let channel = try await Self.channel(connector)
@@ -73,7 +77,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    @Test func theTunnel() async throws {
+    @Test func `the request for a tunnel ends at the time limit`() async throws {
         let connector = TestingConnector()
         let settings = Self.limit.with(\.proxy, HTTPProxy(host: "proxy.example", port: 3128))
         let task = try Self.start("https://example.org/", connector, settings)
@@ -86,7 +90,7 @@ import Testing
         #expect(await Self.reason(task) == .timedOut(.tunnel, limit: .seconds(3)))
     }
 
-    @Test func anAnswerInTheLastMoment() async throws {
+    @Test func `a response just before the time limit is accepted`() async throws {
         let connector = TestingConnector()
         let task = try Self.start("http://example.org/", connector)
         let channel = try await Self.channel(connector)
@@ -96,13 +100,13 @@ import Testing
         )
         let response = try await task.value.get()
         #expect(response.text == "hi")
-        // The clock has stopped.
+        // The timer was stopped.
         await connector.loop.advanceTime(by: .seconds(10))
         #expect(!channel.isActive)
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1)])
-    func noTimeAtAll(_ limit: Duration) async throws {
+    func `a time limit of 0 or less ends the request at once`(_ limit: Duration) async throws {
         let connector = TestingConnector(isReachable: false)
         let task = try Self.start("http://example.org/", connector, Self.limit.with(\.timeLimit, limit))
         await connector.waitForAttempt()
@@ -111,7 +115,7 @@ import Testing
         connector.failAttempts()
     }
 
-    @Test func allTheTimeThereIs() async throws {
+    @Test func `the largest time limit does not overflow`() async throws {
         let settings = TrustedHTTPSettings().with(\.timeLimit, .seconds(Int64.max)).with(
             \.connectTimeLimit,
             .seconds(Int64.max)

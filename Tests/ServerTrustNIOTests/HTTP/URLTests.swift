@@ -3,7 +3,7 @@ import Testing
 
 @testable import ServerTrustNIO
 
-/// Which texts are URLs, and what they mean.
+/// Valid and invalid URLs.
 @Suite struct URLTests {
     struct Good: Sendable {
         let text: String
@@ -35,7 +35,7 @@ import Testing
     ]
 
     @Test(arguments: good)
-    func urls(_ good: Good) throws {
+    func `a URL is split into its parts`(_ good: Good) throws {
         let url = try TrustedHTTPURL(good.text)
         #expect("\(url.host)" == good.host)
         #expect(url.port == good.port)
@@ -44,7 +44,7 @@ import Testing
         #expect(try TrustedHTTPURL(url.description) == url)
     }
 
-    @Test func whatIsLookedUp() throws {
+    @Test func `the lookup name keeps the trailing dot and the zone`() throws {
         #expect(try TrustedHTTPURL("http://example.org./").lookupName == "example.org.")
         #expect(try TrustedHTTPURL("http://[fe80::1%25eth0]/").lookupName == "fe80::1%eth0")
         #expect(try TrustedHTTPURL("http://[::1]/").lookupName == "::1")
@@ -62,7 +62,7 @@ import Testing
         "http://user@example.org/", "http://user:password@example.org/", "http://example.org\\@evil.example/",
         "http://" + String(repeating: "a", count: 8192), "h\u{131}ttp://example.org/",
     ])
-    func noURLs(_ text: String) {
+    func `an invalid URL is refused without printing its password`(_ text: String) {
         let error = #expect(throws: TrustedHTTPFailure.self) { try TrustedHTTPURL(text) }
         #expect(error.map { caseName($0) } == "invalidURL")
         #expect(!"\(String(describing: error))".contains("password"))

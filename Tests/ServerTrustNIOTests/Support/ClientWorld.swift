@@ -7,7 +7,7 @@ import TrustForge
 import WebLab
 import X509
 
-/// Certificates of clients, in their time by the clock of this machine: other programs judge them.
+/// Client certificates. They are valid at the time of this machine, because other programs verify them.
 enum ClientWorld {
     static let root = Blueprint.authority("Client Root").current.signed()
     static let intermediate = Blueprint.authority("Client Intermediate").current.signed(by: root)
@@ -31,7 +31,7 @@ enum ClientWorld {
     }
 }
 
-/// The key of somebody who has none: signs with nothing, and deciphers nothing.
+/// A private key with invalid signatures, for a server that does not have the key of its certificate.
 struct KeylessSigner: NIOSSLCustomPrivateKey, Hashable {
     let signatureAlgorithms: [SignatureAlgorithm]
 

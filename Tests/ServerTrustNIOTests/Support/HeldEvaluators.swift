@@ -3,9 +3,10 @@ import LinuxSupport
 import ServerTrust
 import TestSupport
 
-/// Waits until it is told to go on, or cancelled, and then trusts everybody: what comes too late must not count.
+/// An evaluator that waits until it is released or cancelled, and then trusts every server. A late verdict must be
+/// ignored.
 struct WaitingEvaluator: ServerTrustEvaluating {
-    /// Whether it goes on waiting when its task is cancelled.
+    /// Whether the evaluator continues to wait when its task is cancelled.
     var ignoresCancellation = false
     let goOn = Gate()
     let asked = Gate()
@@ -28,9 +29,10 @@ struct WaitingEvaluator: ServerTrustEvaluating {
     }
 }
 
-/// Blocks its thread until it is told to go on, as evaluators that ask a file or a daemon do, and then trusts everybody.
+/// An evaluator that blocks its thread until it is released, like an evaluator that reads a file, and then trusts
+/// every server.
 final class BlockingEvaluator: ServerTrustEvaluating {
-    /// Opened when so many block at once.
+    /// Opened when the expected number of evaluations block at once.
     let allBlock = Gate()
     private let goOn = DispatchSemaphore(value: 0)
     private let wanted: Int
@@ -40,7 +42,7 @@ final class BlockingEvaluator: ServerTrustEvaluating {
         wanted = count
     }
 
-    /// How many were not told in time.
+    /// The number of evaluations that were not released in time.
     var givenUp: Int { counts.withLock { $0.givenUp } }
 
     func release() {

@@ -1,11 +1,11 @@
 import NIOCore
 
-/// Writes as soon as there is a connection, and keeps the first bytes and all errors of it.
+/// A handler that writes as soon as the channel is active, and records the first bytes and all errors.
 final class ListeningHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// All are there when the connection has ended.
+    /// The recorded results. All are complete when the connection has ended.
     struct Findings: Sendable {
         let greeting: EventLoopPromise<String?>
         let errors: EventLoopPromise<[any Error]>

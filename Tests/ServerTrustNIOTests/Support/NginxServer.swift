@@ -1,18 +1,19 @@
 import TrustForge
 import WebLab
 
-/// nginx, which answers each request with 200, or with 400 if it misses a client's certificate.
+/// An nginx that answers each request with 200, or with 400 if a required client certificate is missing.
 struct NginxServer {
     let port: Int
     private let program: Program
 
     /// - Parameters:
-    ///   - chain: What it shows, its own certificate first.
-    ///   - options: More of its directives.
-    ///   - clientAnchors: Whose clients it takes; nobody is asked if nil.
+    ///   - chain: The certificates of the server, its own first.
+    ///   - options: More directives of the configuration.
+    ///   - clientAnchors: The authorities of accepted client certificates. If nil, no client certificate is
+    ///     requested.
     init(_ chain: [Forged], _ options: [String] = [], clientAnchors: [Forged]? = nil) async throws {
-        // It cannot be told to take any port that is free. One below those that the system gives away is free as a rule; one
-        // that was bound to be found free may live on in a process that another test has started meanwhile.
+        // nginx cannot select a free port itself. A port below the range of ephemeral ports is usually free. A port
+        // found by binding a socket may still be open in a process that another test has started meanwhile.
         for _ in 0..<20 {
             let port = Int.random(in: 20_000..<32_000)
             if let program = try await Self.start(chain, options, clientAnchors, port) {
@@ -23,7 +24,7 @@ struct NginxServer {
         throw Program.Failure(said: "every port was taken")
     }
 
-    /// Nil if somebody has taken the port meanwhile.
+    /// Returns nil if the port is taken.
     private static func start(
         _ chain: [Forged],
         _ options: [String],

@@ -5,16 +5,16 @@ import ServerTrust
 import ServerTrustNIO
 import TrustForge
 
-/// A client that shakes hands with a server on loopback and waits for its first bytes.
+/// A client that performs a TLS handshake with a server on loopback and waits for its first bytes.
 enum TrustClient {
-    /// What came of one connection.
+    /// The result of one connection.
     struct Outcome: Sendable {
         let handshake: Result<TrustedHandshake, any Error>
-        /// The first that the server said; nil if nothing.
+        /// The first bytes from the server; nil if there were none.
         let greeting: String?
-        /// The errors that went through the pipeline.
+        /// The errors that were fired through the pipeline.
         let errors: [any Error]
-        /// What came of the bytes that were written at once.
+        /// The result of the write that is issued at once.
         let written: Result<Void, any Error>
 
         /// The verdict, with its reason; nil if another error ended the handshake.
@@ -26,14 +26,14 @@ enum TrustClient {
             }
         }
 
-        /// The error of a handshake that failed otherwise.
+        /// The error of a handshake that failed for a reason other than trust.
         var otherError: (any Error)? {
             guard case .failure(let error) = handshake, !(error is ServerTrustError) else { return nil }
             return error
         }
     }
 
-    /// Connects, asks at once as a client of HTTP does, and waits for the end or for a greeting.
+    /// Connects, sends a request at once, and waits for the first bytes or the end of the connection.
     static func connect(
         _ factory: ServerTrustHandlerFactory,
         host: String,
@@ -42,7 +42,7 @@ enum TrustClient {
     ) async throws -> Outcome {
         let (channel, handshake, findings) = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: port)) { channel in
-                // Before the handshake begins, in which a test may want it.
+                // The test receives the channel before the handshake starts.
                 onChannel(channel)
                 return channel.eventLoop.makeCompletedFuture {
                     let handshake = try channel.pipeline.syncOperations.addServerTrust(factory, host: host)
@@ -63,7 +63,7 @@ enum TrustClient {
         )
     }
 
-    /// What a documented case demands, asked through a handshake.
+    /// Returns a factory with the evaluator, anchors and time of a documented case.
     static func factory(
         _ trust: TrustCase,
         _ change: (inout TLSClientSettings, inout TrustConfiguration) -> Void = { _, _ in }
@@ -76,7 +76,7 @@ enum TrustClient {
         configuration.now = { trust.time }
         configuration.logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         change(&settings, &configuration)
-        // Also for what is no host, which no pattern matches.
+        // A lookup also applies to invalid hosts, which no pattern matches.
         let manager = ServerTrustManager(evaluators: [:], lookup: { _ in evaluator })
         return try ServerTrustHandlerFactory(manager: manager, settings: settings, configuration: configuration)
     }

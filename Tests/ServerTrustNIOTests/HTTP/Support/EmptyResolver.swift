@@ -1,7 +1,7 @@
 import NIOCore
 import NIOPosix
 
-/// A name service that knows nobody.
+/// A resolver that resolves no name.
 struct EmptyResolver: Resolver {
     private struct NobodyKnows: Error, CustomStringConvertible {
         let description = "nobody knows"

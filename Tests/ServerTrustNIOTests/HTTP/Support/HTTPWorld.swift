@@ -8,14 +8,14 @@ import TrustForge
 import WebLab
 import X509
 
-/// The client, and what servers it meets.
+/// The client and the certificates of its servers.
 enum HTTPWorld {
-    /// For 127.0.0.1 and localhost, signed by the intermediate.
+    /// A certificate for 127.0.0.1 and localhost, signed by the intermediate.
     static let leaf = World.leaf(names: [
         .dnsName("localhost"), .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1])),
     ])
 
-    /// In the time of the forged certificates, with their root.
+    /// A configuration with the root and the time of the forged certificates.
     static let configuration: TrustConfiguration = {
         var configuration = TrustConfiguration()
         configuration.anchors = TrustAnchors([World.root.certificate])
@@ -35,7 +35,7 @@ enum HTTPWorld {
         try .server(chain)
     }
 
-    /// Why a request fails.
+    /// Returns the error of a request that must fail.
     static func failure(
         of request: TrustedHTTPRequest,
         _ client: TrustedHTTPClient,

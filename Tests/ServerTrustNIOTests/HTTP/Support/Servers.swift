@@ -9,7 +9,7 @@ extension ScriptedReply {
 
     static func ok(_ body: [UInt8]) -> Reply { .status(200, "OK", body: body) }
 
-    /// Each byte separately.
+    /// Returns a reply that sends each byte separately.
     static func byteByByte(_ text: String, then ending: Ending) -> Reply {
         Reply(pieces: text.utf8.map { [$0] }, then: ending)
     }

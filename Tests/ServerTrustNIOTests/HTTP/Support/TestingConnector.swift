@@ -5,14 +5,14 @@ import Testing
 
 @testable import ServerTrustNIO
 
-/// Connections in memory, in a time of the test's.
+/// A connector whose connections are in memory and whose time is set by the test.
 final class TestingConnector: HTTPConnecting {
     let loop = NIOAsyncTestingEventLoop()
     private let isReachable: Bool
     private let channels = Locked<[NIOAsyncTestingChannel]>([])
     private let waiting = Locked<[EventLoopPromise<any Channel>]>([])
 
-    /// - Parameter isReachable: Whether connections ever come about.
+    /// - Parameter isReachable: Whether connection attempts succeed. Otherwise they wait until `failAttempts()`.
     init(isReachable: Bool = true) {
         self.isReachable = isReachable
     }
@@ -39,7 +39,7 @@ final class TestingConnector: HTTPConnecting {
             }
     }
 
-    /// The connection of that number, when it has been made.
+    /// Waits for the connection with a number, and returns it.
     func channel(_ number: Int = 0) async -> NIOAsyncTestingChannel {
         while true {
             if let channel = channels.withLock({ $0.count > number ? $0[number] : nil }) {
@@ -49,7 +49,7 @@ final class TestingConnector: HTTPConnecting {
         }
     }
 
-    /// Returns when somebody waits for a connection.
+    /// Waits until a connection attempt is pending.
     func waitForAttempt() async {
         while waiting.withLock({ $0.isEmpty }) { await Task.yield() }
     }
