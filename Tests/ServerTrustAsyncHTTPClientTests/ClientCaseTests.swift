@@ -3,15 +3,21 @@ import ServerTrust
 import ServerTrustAsyncHTTPClient
 import Testing
 
-/// Real handshakes on the loopback.
+/// Real handshakes on loopback.
 @Suite(.timeLimit(.minutes(15))) struct ClientCaseTests {
     @Test(arguments: ClientCase.all, [true, false])
-    func `the manager alone decides, with its reason`(case test: ClientCase, isHTTP2: Bool) async throws {
+    func `with the manager alone each case has its verdict and reason`(
+        case test: ClientCase,
+        isHTTP2: Bool
+    ) async throws {
         try await check(test, isHTTP2: isHTTP2, .managerAlone)
     }
 
     @Test(arguments: ClientCase.all, [true, false])
-    func `who passes the handshake must pass the manager`(case test: ClientCase, isHTTP2: Bool) async throws {
+    func `a server must pass both the full handshake verification and the manager`(
+        case test: ClientCase,
+        isHTTP2: Bool
+    ) async throws {
         try await check(test, isHTTP2: isHTTP2, .full())
     }
 
@@ -37,7 +43,7 @@ import Testing
         case .refused(let reason):
             #expect(outcome == .refused(Forge.host, reason))
             #expect(seen.requests.isEmpty)
-            // HTTP/2 begins with a preface and settings that are the same for everybody.
+            // An HTTP/2 connection starts with a preface and settings that contain no data of the request.
             #expect(isHTTP2 || seen.bytes == 0)
         }
     }

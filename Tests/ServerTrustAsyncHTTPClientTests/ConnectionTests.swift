@@ -11,12 +11,12 @@ import TrustForge
 import WebLab
 import X509
 
-/// When, how often and for whom connections are judged.
+/// The evaluation of connections: its time, number and host.
 @Suite(.timeLimit(.minutes(15))) struct ConnectionTests {
     private let chain = [Forge.leaf, Forge.intermediate]
 
     @Test(arguments: [true, false], [true, false])
-    func `each connection is judged once, and a chain is fetched once`(isHTTP2: Bool, isKept: Bool) async throws {
+    func `each connection is evaluated once, and a chain is fetched once`(isHTTP2: Bool, isKept: Bool) async throws {
         let server = try await TrustServer(chain)
         let evaluator = PlayedEvaluator()
         var client = TrustClient(isHTTP2: isHTTP2)
@@ -27,11 +27,11 @@ import X509
         #expect(outcomes == Array(repeating: .answered(isHTTP2 ? "HTTP/2.0" : "HTTP/1.1"), count: 3))
         let count = isKept ? 1 : 3
         #expect(evaluator.hosts.withLock { $0 } == Array(repeating: Forge.host, count: count))
-        // One more connection fetches the chain.
+        // One additional connection fetches the chain.
         #expect(server.seen.connections == count + 1)
     }
 
-    @Test func `without the chain the intermediates must be given`() async throws {
+    @Test func `if chains are not fetched, the intermediates must be configured`() async throws {
         let server = try await TrustServer(chain)
         var client = TrustClient(isHTTP2: true)
         client.enforcement.fetchesChains = false
@@ -44,7 +44,7 @@ import X509
         #expect(server.seen.connections == 2)
     }
 
-    @Test func `where the chain cannot be fetched any more, what was given is enough`() async throws {
+    @Test func `if the chain cannot be fetched, configured intermediates are sufficient`() async throws {
         let server = try await TrustServer(chain, isForOne: true)
         var client = TrustClient(isHTTP2: false)
         client.enforcement.intermediates = [Forge.intermediate.certificate]
@@ -55,7 +55,7 @@ import X509
     }
 
     @Test(arguments: [true, false])
-    func `who is not judged in time is refused`(isHTTP2: Bool) async throws {
+    func `a server whose evaluation exceeds the time limit is refused`(isHTTP2: Bool) async throws {
         let server = try await TrustServer(chain)
         var client = TrustClient(isHTTP2: isHTTP2)
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -69,7 +69,7 @@ import X509
     }
 
     @Test(arguments: [true, false])
-    func `a client that retries connections throws the same in the end`(isHTTP2: Bool) async throws {
+    func `a client that retries connections throws the same error in the end`(isHTTP2: Bool) async throws {
         let server = try await TrustServer(chain)
         let evaluator = PlayedEvaluator()
         var client = TrustClient(isHTTP2: isHTTP2)
@@ -86,7 +86,7 @@ import X509
     }
 
     @Test(arguments: [true, false])
-    func `a server that goes while it is judged ends the request`(isHTTP2: Bool) async throws {
+    func `a server that closes the connection during the evaluation ends the request`(isHTTP2: Bool) async throws {
         let server = try await TrustServer(chain)
         var client = TrustClient(isHTTP2: isHTTP2)
         client.evaluate(PlayedEvaluator(deed: { await server.cut() }))
@@ -95,8 +95,8 @@ import X509
         #expect(!outcomes[0].isRefused && server.seen.requests.isEmpty, "\(outcomes)")
     }
 
-    /// The pool stops the program when it hears this of a connection that it does not know yet.
-    @Test func `a server that says farewell while it is judged harms nobody`() async throws {
+    /// The connection pool would stop the program if it received GOAWAY for a connection that it does not have yet.
+    @Test func `a GOAWAY during the evaluation affects no other request`() async throws {
         let server = try await TrustServer(chain)
         let evaluations = Locked(0)
         let evaluator = PlayedEvaluator {
@@ -116,7 +116,7 @@ import X509
     }
 
     @Test(arguments: [true, false])
-    func `a redirect is judged for its own host`(isHTTP2: Bool) async throws {
+    func `the target of a redirect is evaluated for its own host`(isHTTP2: Bool) async throws {
         let pins = try PinSet([Forge.strangeRoot.pin], requiresBackup: false)
         let other = try await TrustServer([Forge.server(["b.example.org"]), Forge.intermediate])
         let target = other.url("b.example.org")
@@ -134,7 +134,7 @@ import X509
         #expect(first.seen.requests.count == 2 && other.seen.requests.count == 1)
     }
 
-    @Test func `a Host header changes nothing`() async throws {
+    @Test func `a Host header does not change the evaluated host`() async throws {
         let server = try await TrustServer(chain)
         var client = TrustClient(isHTTP2: true)
         client.manager = ServerTrustManager(evaluators: [
@@ -145,7 +145,7 @@ import X509
         #expect(outcomes == [.refused(Forge.host, "noPins")])
     }
 
-    @Test func `a request with settings of TLS of its own is judged`() async throws {
+    @Test func `a request with its own TLS settings is evaluated`() async throws {
         let server = try await TrustServer([Forge.stranger])
         let client = TrustClient(isHTTP2: true)
         let outcomes = try await client.get(server.url()) {
@@ -159,7 +159,7 @@ import X509
     }
 
     @Test(arguments: ["127.0.0.1", "::1"])
-    func `an address is a host`(address: String) async throws {
+    func `a server is evaluated by its address`(address: String) async throws {
         let bytes: [UInt8] = address == "::1" ? Array(repeating: 0, count: 15) + [1] : [127, 0, 0, 1]
         let leaf = Forge.server { $0.names = [.ipAddress(.init(contentBytes: bytes[...]))] }
         let server = try await TrustServer([leaf, Forge.intermediate], address: address)
@@ -175,7 +175,7 @@ import X509
     }
 
     @Test(arguments: [true, false])
-    func `behind a proxy the intermediates must be given`(isHTTP2: Bool) async throws {
+    func `behind a proxy the intermediates must be configured`(isHTTP2: Bool) async throws {
         let server = try await TrustServer(chain)
         let proxy = try ScriptedServer.proxy(to: server.port)
         var client = TrustClient(isHTTP2: isHTTP2)
@@ -195,7 +195,7 @@ import X509
         #expect(server.seen.requests.count == 1)
     }
 
-    @Test func `behind a proxy an address is refused`() async throws {
+    @Test func `behind a proxy a server without a host name is refused`() async throws {
         let leaf = Forge.server { $0.names = [.ipAddress(.init(contentBytes: [127, 0, 0, 1]))] }
         let server = try await TrustServer([leaf, Forge.intermediate])
         let proxy = try ScriptedServer.proxy(to: server.port)
@@ -210,7 +210,7 @@ import X509
     }
 
     @Test(arguments: [true, false])
-    func `a certificate of the client is shown`(isHTTP2: Bool) async throws {
+    func `a client certificate is sent to the server`(isHTTP2: Bool) async throws {
         let server = try await TrustServer(chain, clientRoot: Forge.root)
         let identity = Forge.server { $0.purposes = [.clientAuth] }
         var client = TrustClient(isHTTP2: isHTTP2)
@@ -227,7 +227,7 @@ import X509
     }
 
     @Test(arguments: [true, false])
-    func `without TLS nothing is judged`(isAllowed: Bool) async throws {
+    func `plain HTTP is refused unless allowed`(isAllowed: Bool) async throws {
         #expect(!ServerTrustEnforcement().allowsPlainHTTP)
         let server = try await TrustServer(nil)
         var client = TrustClient(isHTTP2: true)
@@ -238,7 +238,7 @@ import X509
         #expect(isAllowed || server.seen.bytes == 0)
     }
 
-    @Test func `a pinned certificate that has signed itself passes the handshake when it is told of`() async throws {
+    @Test func `a self-signed certificate passes the handshake if it is configured, and must be pinned`() async throws {
         let server = try await TrustServer([Forge.ownRoot])
         var client = TrustClient(isHTTP2: true)
         client.enforcement.handshakeVerification = .full(alsoTrusting: [Forge.ownRoot.certificate])
@@ -256,7 +256,7 @@ import X509
     }
 
     @Test(arguments: [true, false])
-    func `initializers that were there run after the verdict`(isHTTP2: Bool) async throws {
+    func `existing connection initializers run after the verdict`(isHTTP2: Bool) async throws {
         let server = try await TrustServer(chain)
         let calls = Locked<[String]>([])
         var client = TrustClient(isHTTP2: isHTTP2)
@@ -273,7 +273,7 @@ import X509
         #expect(calls.withLock { $0 } == ["judged", "called"])
     }
 
-    @Test func `TLS is of version 1.2 at least`() {
+    @Test func `the minimum TLS version is raised to 1.2`() {
         var configuration = HTTPClient.Configuration()
         var settings = TLSConfiguration.makeClientConfiguration()
         settings.minimumTLSVersion = .tlsv1

@@ -2,7 +2,7 @@ import ServerTrust
 import TrustForge
 import X509
 
-/// A server, a manager, and what comes of it, over both protocols and with both kinds of verification.
+/// A server, a manager and the expected verdict, for both protocols and both kinds of verification.
 struct ClientCase: Sendable, CustomStringConvertible {
     enum Expected: Sendable {
         case trusted
@@ -13,7 +13,7 @@ struct ClientCase: Sendable, CustomStringConvertible {
     var chain = [Forge.leaf, Forge.intermediate]
     var manager = ServerTrustManager(evaluators: [Forge.host: DefaultTrustEvaluator()])
     let expected: Expected
-    /// Whether BoringSSL does not let it come to us.
+    /// Whether full verification by BoringSSL refuses the server before the manager evaluates it.
     var isRefusedInHandshake = false
 
     init(_ description: String, _ expected: Expected, _ change: (inout ClientCase) -> Void = { _ in }) {

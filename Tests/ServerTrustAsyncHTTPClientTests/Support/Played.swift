@@ -3,7 +3,7 @@ import ServerTrust
 import TrustForge
 import X509
 
-/// Counts the evaluations of hosts, and does what it is told when it has.
+/// An evaluator that records the hosts, and runs an action before its verdict.
 struct PlayedEvaluator: ServerTrustEvaluating {
     let hosts = Locked<[String]>([])
     var deed: @Sendable () async -> Void = {}
@@ -19,7 +19,8 @@ struct PlayedEvaluator: ServerTrustEvaluating {
     }
 }
 
-/// Says that the good server is revoked, and nothing of others; only to those who wait.
+/// A checker that reports the certificate of the valid server as revoked. The status is known only to asynchronous
+/// evaluations, and unknown for other certificates.
 struct PlayedRevocation: RevocationChecking {
     func knownStatus(of chain: ValidatedChain, in trust: ServerTrust, flags: RevocationFlags) -> RevocationStatus {
         .unknown(chain.leaf, detail: RevocationDoubt([]))
@@ -35,7 +36,7 @@ struct PlayedRevocation: RevocationChecking {
     }
 }
 
-/// Certificates that count today, for BoringSSL looks at the machine's clock.
+/// Certificates that are valid today, because BoringSSL uses the machine's clock.
 enum Forge {
     static let host = "example.org"
 
@@ -45,7 +46,7 @@ enum Forge {
     static let strangeRoot = Blueprint.authority("Strange root of today").current.signed()
     static let stranger = Blueprint.leaf().current.signed(by: strangeRoot)
     static let selfSigned = Blueprint.leaf("self-signed").current.signed()
-    /// Server and authority in one, as `openssl req -x509` makes them.
+    /// A certificate that is server and authority in one, as created by `openssl req -x509`.
     static let ownRoot = Blueprint.authority("own root").current
         .with(\.names, [.dnsName(host)])
         .with(\.usage, nil)

@@ -6,12 +6,12 @@ import ServerTrust
 import ServerTrustAsyncHTTPClient
 import TrustForge
 
-/// What a request came to.
+/// The result of a request.
 enum Outcome: Equatable, CustomStringConvertible {
     case answered(String)
-    /// By us, with the name of the reason.
+    /// Refused by ServerTrust, with the host and the name of the reason.
     case refused(String, String)
-    /// By NIOSSL.
+    /// Refused by NIOSSL.
     case refusedInHandshake
     case failed(String)
 
@@ -41,7 +41,7 @@ enum Outcome: Equatable, CustomStringConvertible {
 }
 
 extension TrustFailure {
-    /// Of the case.
+    /// The name of the enumeration case.
     var name: String {
         switch self {
         case .noPins: "noPins"
@@ -52,12 +52,12 @@ extension TrustFailure {
     }
 }
 
-/// How a test makes its client.
+/// The configuration of a test's client.
 struct TrustClient {
     var manager = ServerTrustManager(evaluators: ["**.example.org": DefaultTrustEvaluator()])
     var enforcement = ServerTrustEnforcement()
     var configuration: HTTPClient.Configuration
-    /// After the one call.
+    /// A change of the configuration after `enforcing` was called.
     var adjust: (inout HTTPClient.Configuration) -> Void = { _ in }
 
     init(isHTTP2: Bool) {
@@ -73,7 +73,7 @@ struct TrustClient {
         manager = ServerTrustManager(evaluators: [pattern: evaluator])
     }
 
-    /// Each URL in turn.
+    /// Requests each URL in turn, and returns the results.
     func get(_ urls: String..., change: (inout HTTPClientRequest) -> Void = { _ in }) async throws -> [Outcome] {
         var final = configuration.enforcing(manager, enforcement)
         adjust(&final)

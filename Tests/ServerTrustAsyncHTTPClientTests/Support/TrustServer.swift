@@ -7,15 +7,15 @@ import NIOSSL
 import TrustForge
 import WebLab
 
-/// A server of HTTP/1.1 and HTTP/2 on the loopback, which records requests and connections. It is not a `ScriptedServer`, because that has
-/// no HTTP/2.
+/// A server with HTTP/1.1 and HTTP/2 on loopback that records requests and connections. It is not a `ScriptedServer`,
+/// because that has no HTTP/2.
 final class TrustServer: Sendable {
     struct Record: Sendable {
         /// The `Host` of each request.
         var requests: [String] = []
-        /// Bytes that came out of TLS.
+        /// The number of decrypted bytes.
         var bytes = 0
-        /// TCP connections, those of second handshakes too.
+        /// The number of TCP connections, including the connections that fetch the chain.
         var connections = 0
         var isWithClientCertificate: [Bool] = []
     }
@@ -30,10 +30,10 @@ final class TrustServer: Sendable {
     func url(_ host: String = Forge.host) -> String { "https://\(host):\(port)/" }
 
     /// - Parameters:
-    ///   - chain: What is sent; nil speaks without TLS.
-    ///   - clientRoot: Who must have signed the client's certificate.
-    ///   - redirect: Where it sends everybody.
-    ///   - isForOne: It has stopped to listen when its first handshake begins.
+    ///   - chain: The certificates of the server. If nil, the server does not use TLS.
+    ///   - clientRoot: The authority of the required client certificate.
+    ///   - redirect: The target to which each request is redirected.
+    ///   - isForOne: Whether the server stops listening before its first handshake.
     init(
         _ chain: [Forged]?,
         clientRoot: Forged? = nil,
@@ -71,7 +71,7 @@ final class TrustServer: Sendable {
             .bind(host: address, port: 0).get()
     }
 
-    /// Tells every connection of HTTP/2 that it is over, and lets it be.
+    /// Sends GOAWAY on each HTTP/2 connection without closing it.
     func goAway() async throws {
         for child in children.withLock({ $0 }) {
             try await child.eventLoop.flatSubmit {
@@ -85,13 +85,13 @@ final class TrustServer: Sendable {
         }
     }
 
-    /// Ends when every connection has, so that nothing more can be seen.
+    /// Stops listening, and waits until each connection has ended, so that the record is complete.
     func close() async throws {
         if channel.isActive { try await channel.close() }
         for child in children.withLock({ $0 }) { try await child.closeFuture.get() }
     }
 
-    /// Ends all connections there are, and returns when they have ended.
+    /// Closes all connections, and waits until they have ended.
     func cut() async {
         for child in children.withLock({ $0 }) {
             child.close(mode: .all, promise: nil)
@@ -99,7 +99,7 @@ final class TrustServer: Sendable {
         }
     }
 
-    /// Lets nothing through before the server has stopped to listen.
+    /// A handler that delays data until the server has stopped listening.
     private final class ClosingHandler: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = ByteBuffer
 
@@ -146,7 +146,7 @@ final class TrustServer: Sendable {
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             switch unwrapInboundIn(data) {
             case .head(let head):
-                // A stream's connection is its parent; the parent of a connection is the listening socket.
+                // The parent of a stream is its connection. The parent of a connection is the listening socket.
                 let channels = [context.channel, context.channel.parent].compactMap { $0 }
                 let peer = channels.filter(\.eventLoop.inEventLoop).lazy.compactMap {
                     try? $0.pipeline.syncOperations.nioSSL_peerCertificate()
