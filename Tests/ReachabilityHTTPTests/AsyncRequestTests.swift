@@ -7,7 +7,7 @@ import Testing
 @testable import ReachabilityHTTP
 @testable import ReachabilityRetry
 
-/// HTTPClientRequest against a real server.
+/// Retries of `HTTPClientRequest` with a real server.
 @Suite(.timeLimit(.minutes(15))) struct AsyncRequestTests {
     private let lab: HTTPLab
 
@@ -15,7 +15,8 @@ import Testing
         lab = try HTTPLab()
     }
 
-    /// What came of a request with one fault after the other, and what the server saw.
+    /// Sends a request whose attempts have these faults in sequence. Returns the result and the requests that the
+    /// server received.
     private func send(
         _ faults: [Fault],
         method: HTTPMethod = .GET,
@@ -47,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [Fault.resetBeforeHead, .resetAfterBody, .closeAfterBody, .garbage])
-    func `a connection that breaks is retried for GET`(fault: Fault) async throws {
+    func `a broken connection is retried for GET`(fault: Fault) async throws {
         let (result, seen) = try await send([fault, .answer(200)])
         let outcome = try result.get()
         #expect(outcome.value.status == .ok && outcome.attempts.count == 2)
@@ -56,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [Fault.resetBeforeHead, .resetAfterBody, .closeAfterBody, .garbage])
-    func `a connection that breaks ends a POST without a key`(fault: Fault) async throws {
+    func `a broken connection ends a POST without a key`(fault: Fault) async throws {
         let (result, seen) = try await send(
             [fault, .answer(200)],
             method: .POST,
@@ -67,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [Fault.resetBeforeHead, .resetAfterBody, .closeAfterBody])
-    func `a connection that breaks is retried for a POST with a key, with the whole body`(fault: Fault) async throws {
+    func `a broken connection is retried with the whole body for a POST with a key`(fault: Fault) async throws {
         let body = HTTPClientRequest.Body.bytes(ByteBuffer(string: "all of it"))
         let (result, seen) = try await send([fault, .answer(201)], method: .POST, key: "k", body: body)
         #expect(try result.get().value.status == .created)
@@ -75,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: [408, 425, 429])
-    func `a status that says nothing was done is retried for any method`(status: Int) async throws {
+    func `a status that excludes processing is retried for any method`(status: Int) async throws {
         let (result, seen) = try await send([.answer(status), .answer(200)], method: .POST)
         let outcome = try result.get()
         #expect(outcome.value.status == .ok && seen.count == 2)
@@ -88,10 +89,10 @@ import Testing
     }
 
     @Test(arguments: [500, 502, 503, 504])
-    func `other statuses are retried where that does no harm`(status: Int) async throws {
+    func `a server error is retried for GET and returned for POST`(status: Int) async throws {
         #expect(try await send([.answer(status), .answer(200)]).seen.count == 2)
         let (result, seen) = try await send([.answer(status), .answer(200)], method: .POST)
-        // The last answer is the caller's, body and all.
+        // The last response is returned with its body.
         let outcome = try result.get()
         #expect(Int(outcome.value.status.code) == status && seen.count == 1)
         #expect((outcome.attempts[0].error as? StatusFailure)?.status == status)
@@ -99,14 +100,14 @@ import Testing
     }
 
     @Test(arguments: [200, 204, 301, 401, 404, 501])
-    func `a status that is not retried is an answer`(status: Int) async throws {
+    func `other statuses are returned without a retry`(status: Int) async throws {
         let (result, seen) = try await send([.answer(status)])
         let outcome = try result.get()
         #expect(Int(outcome.value.status.code) == status && outcome.attempts.count == 1 && seen.count == 1)
         #expect(outcome.attempts[0].error == nil)
     }
 
-    @Test func `the last of too many answers is the caller's, unread`() async throws {
+    @Test func `the last response is returned with its unread body`() async throws {
         try await withFaultServer { server in
             try await withClient { client in
                 let request = HTTPClientRequest(url: server.url())
@@ -114,13 +115,13 @@ import Testing
                 let outcome = try await client.execute(request, retry: lab.policy(), options: options)
                 #expect(outcome.value.status == .serviceUnavailable && outcome.attempts.count == 3)
                 #expect(try await outcome.value.body.collect(upTo: 4000).readableBytes == 3000)
-                // What was let go of before was read to its end: one connection was enough.
+                // The bodies of the earlier responses were read to the end, so one connection was sufficient.
                 #expect(server.connections == 1 && server.received.count == 3)
             }
         }
     }
 
-    @Test func `of a long answer that is retried the connection is closed`() async throws {
+    @Test func `a retry closes the connection of a response with a long body`() async throws {
         try await withFaultServer { server in
             try await withClient { client in
                 let request = HTTPClientRequest(url: server.url())
@@ -133,14 +134,14 @@ import Testing
         }
     }
 
-    @Test func `Retry-After is waited for, up to the cap`() async throws {
+    @Test func `a retry waits for Retry-After up to the cap`() async throws {
         let (result, _) = try await send([.answer(429, retryAfter: "3600"), .answer(200)])
         let first = try result.get().attempts[0]
         #expect(first.stage == .answered(status: 429, retryAfter: .seconds(3600)))
         #expect(first.reason == .retryAfter && first.wait >= .milliseconds(20) && first.wait < .seconds(60))
     }
 
-    @Test func `Retry-After beyond the deadline gives the answer at once`() async throws {
+    @Test func `a response whose Retry-After exceeds the deadline is returned at once`() async throws {
         let policy = try lab.policy(deadline: .seconds(10), retryAfterCap: .seconds(60))
         let (result, seen) = try await send([.answer(503, retryAfter: "30")], policy: policy)
         let outcome = try result.get()
@@ -148,7 +149,7 @@ import Testing
         #expect(outcome.value.headers.first(name: "Retry-After") == "30")
     }
 
-    @Test func `a refused connection is never sent, and retried for any method`() async throws {
+    @Test func `a refused connection counts as never sent and is retried for any method`() async throws {
         let port = 1
         try await withClient { client in
             var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/")
@@ -167,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `a name that does not exist is never sent`() async throws {
+    @Test func `an unresolved name counts as never sent`() async throws {
         try await withClient { client in
             var request = HTTPClientRequest(url: "http://127.0.0.1/")
             request.method = .POST
@@ -180,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `an attempt that hangs is over after its timeout`() async throws {
+    @Test func `a hanging attempt ends after its timeout`() async throws {
         let (result, seen) = try await send([.hang, .answer(200)], timeout: .seconds(5))
         let outcome = try result.get()
         #expect(outcome.value.status == .ok && seen.count == 2)
@@ -189,22 +190,22 @@ import Testing
         #expect(Self.ending(post) == .unsafeToRepeat && posted.count == 1)
     }
 
-    @Test func `the deadline ends an attempt that hangs`() async throws {
+    @Test func `a hanging attempt ends at the deadline`() async throws {
         let policy = try lab.policy(deadline: .seconds(3))
         let begin = ContinuousClock.now
         let (result, seen) = try await send([.resetAfterBody, .hang], policy: policy)
         #expect(Self.ending(result) == .deadlineExpired, "\(result)")
         #expect(ContinuousClock.now - begin < .seconds(20))
-        // The last error that says something is that of the reset.
+        // The last error is that of the reset and not the cancellation.
         if case .failure(let error) = result, seen.count == 2 { #expect(!(error.lastError is CancellationError)) }
     }
 
-    @Test func `a slow answer is an answer`() async throws {
+    @Test func `a slow response is returned`() async throws {
         let (result, seen) = try await send([.slow(100)], method: .POST)
         #expect(try result.get().value.status == .ok && seen.count == 1)
     }
 
-    @Test func `a request that waited for a connection was never sent`() async throws {
+    @Test func `a request that waited for a connection counts as never sent`() async throws {
         var configuration = HTTPLab.configuration
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1
         try await withFaultServer { server in
@@ -238,7 +239,7 @@ import Testing
         }
     }
 
-    @Test func `cancellation ends it at once`() async throws {
+    @Test func `cancellation ends a request at once`() async throws {
         try await withFaultServer { server in
             try await withClient { client in
                 let policy = try lab.policy()
@@ -253,13 +254,13 @@ import Testing
                     return
                 }
                 #expect(error.ending == .cancelled && error.attempts.count == 1)
-                // Its connection is let go of.
+                // Its connection is closed.
                 while server.closed == 0 { try await Task.sleep(for: .milliseconds(1)) }
             }
         }
     }
 
-    @Test func `what is wrong with the URL ends it without an attempt`() async throws {
+    @Test func `an invalid URL ends a request without an attempt`() async throws {
         try await withClient { client in
             for url in ["", "example.org", "http://", "ftp://example.org/", "http://a b/"] {
                 let error = try await #require(throws: RetryError.self) {
@@ -270,12 +271,12 @@ import Testing
         }
     }
 
-    @Test func `adapters are asked before each attempt, with the request as it was made`() async throws {
+    @Test func `the adapter receives the original request before each attempt`() async throws {
         let (_, seen) = try await send([.answer(503), .answer(503), .answer(200)])
         #expect(seen.map { $0.fields["x-attempt"] } == ["1", "2", "3"])
     }
 
-    @Test func `an adapter that fails ends it`() async throws {
+    @Test func `an error of the adapter ends the request`() async throws {
         struct Refusal: Error {}
         try await withFaultServer { server in
             try await withClient { client in
@@ -295,7 +296,7 @@ import Testing
         }
     }
 
-    @Test func `a body that breaks off is retried where it is read within`() async throws {
+    @Test func `a truncated body is retried if the closure reads the body`() async throws {
         try await withFaultServer { server in
             try await withClient { client in
                 let options = lab.options([.resetMidBody, .body(10)])

@@ -7,7 +7,7 @@ import Testing
 @testable import ReachabilityHTTP
 @testable import ReachabilityRetry
 
-/// Bodies of HTTPClientRequest: sent again whole, or not at all.
+/// Request bodies of `HTTPClientRequest`. A retry sends the whole body or is not made.
 @Suite(.timeLimit(.minutes(15))) struct BodyTests {
     private let lab: HTTPLab
 
@@ -15,7 +15,7 @@ import Testing
         lab = try HTTPLab()
     }
 
-    /// A stream that can be read once, as `AsyncStream` is.
+    /// A stream that can be read only once, because it is an `AsyncStream`.
     private static func stream(_ parts: [String]) -> HTTPClientRequest.Body {
         let (stream, continuation) = AsyncStream.makeStream(of: ByteBuffer.self)
         for part in parts { continuation.yield(ByteBuffer(string: part)) }
@@ -23,7 +23,7 @@ import Testing
         return .stream(stream, length: .unknown)
     }
 
-    @Test func `what can be replayed is known of each kind of body`() {
+    @Test func `each kind of body is replayable or not`() {
         let bytes = Array("bytes".utf8)
         #expect(HTTPClientRequest.Body.bytes(ByteBuffer(bytes: bytes)).isReplayable)
         #expect(HTTPClientRequest.Body.bytes(bytes).isReplayable)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `a stream that was begun is not sent again`() async throws {
+    @Test func `a stream that was partly read is not sent again`() async throws {
         let (result, seen) = try await put(Self.stream(["one", "two"]), [.resetAfterBody, .answer(200)])
         let error = try #require(result.failure)
         #expect(error.ending == .notRetryable && error.attempts.count == 1)
@@ -63,20 +63,20 @@ import Testing
         #expect(seen.map(\.bodyText) == ["onetwo"])
     }
 
-    @Test func `the answer to a stream that was begun is the caller's`() async throws {
+    @Test func `the response to a stream that was read is returned without a retry`() async throws {
         let (result, seen) = try await put(Self.stream(["one", "two"]), [.answer(503), .answer(200)])
         let outcome = try result.get()
         #expect(outcome.value.status == .serviceUnavailable && seen.count == 1)
         #expect((outcome.attempts[0].error as? AttemptError)?.code == "bodyNotReplayable")
     }
 
-    @Test func `a stream that was not begun is sent later`() async throws {
+    @Test func `a stream that was not read is sent by a later attempt`() async throws {
         let (result, seen) = try await put(Self.stream(["one", "two"]), [.refuse, .noName, .answer(200)])
         #expect(try result.get().attempts.count == 3)
         #expect(seen.map(\.bodyText) == ["onetwo"])
     }
 
-    @Test func `a body that is made anew is sent again`() async throws {
+    @Test func `a body from a closure is sent again`() async throws {
         let (result, seen) = try await put(nil, [.resetAfterBody, .answer(503), .answer(200)]) {
             Self.stream(["one", "two"])
         }
@@ -84,7 +84,7 @@ import Testing
         #expect(seen.map(\.bodyText) == ["onetwo", "onetwo", "onetwo"])
     }
 
-    @Test func `a body that cannot be made ends it`() async throws {
+    @Test func `an error of the body's closure ends the request`() async throws {
         struct NoFile: Error {}
         let (result, seen) = try await put(nil, [.answer(200)]) { throw NoFile() }
         let error = try #require(result.failure)

@@ -10,10 +10,11 @@ import Testing
 @testable import ReachabilityHTTP
 @testable import ReachabilityRetry
 
-/// A real cable is pulled and put back while a request is under way.
+/// A virtual cable is unplugged and plugged in during a request.
 @Suite(.timeLimit(.minutes(15))) struct CableTests {
-    /// In a process of its own: threads that Dispatch starts for those in the namespace stay there.
-    @Test func `nothing is tried while the cable is out, and at once when it is back`() async {
+    /// Runs in a separate process, because threads that Dispatch starts from a thread in the namespace remain in the
+    /// namespace.
+    @Test func `no attempt is made while the cable is unplugged, and one at once when it is plugged in`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
             try await Self.pull(LossyCable())
         }
@@ -26,7 +27,7 @@ import Testing
         var options = NetworkReachabilityOptions()
         options.networkNamespace = .path(cable.client.path)
         let coordinator = RetryCoordinator(verdicts: MonitoredVerdicts(options: options))
-        // Threads are in the namespace of the thread that makes them, and sockets in that of theirs.
+        // A new thread is in the namespace of its creator. A new socket is in the namespace of its thread.
         let group = try await cable.client.perform { MultiThreadedEventLoopGroup(numberOfThreads: 1) }
         let executor = LoopExecutor(group.any())
         var configuration = HTTPLab.configuration
@@ -37,15 +38,15 @@ import Testing
             for round in 0..<7 {
                 let outage = Duration.milliseconds(700 + 350 * round)
                 try cable.server.ip("link set s0 down")
-                // The kernel may report the loss a second later. Until then an attempt is made.
+                // The kernel may report the loss up to a second later. Before that, attempts are made.
                 let isLost = try await eventually { coordinator.askOnce("10.9.0.2").status == .notReachable }
                 #expect(isLost)
                 let adapter = FaultAdapter([], id: "")
                 var request = HTTPClientRequest(url: "http://10.9.0.2:8080/")
-                // The next round is not to find a connection in the pool.
+                // The next round must not find a connection in the pool.
                 request.headers.add(name: "Connection", value: "close")
                 let retry = RequestRetryOptions(adapter: adapter, coordinator: coordinator)
-                // The client makes a socket in the thread that asks for it.
+                // The client creates a socket in the calling thread.
                 async let outcome = withTaskExecutorPreference(executor) { [request] in
                     try await client.execute(request, retry: .standard, options: retry)
                 }
@@ -55,13 +56,13 @@ import Testing
                 #expect(isWaiting)
                 let failed = ContinuousClock.now
                 try await Task.sleep(until: failed + outage)
-                // As late as can be: not before this packets flow again.
+                // The latest possible time before packets flow again.
                 let back = ContinuousClock.now
                 try cable.server.ip("link set s0 up")
                 let (response, attempts) = try await (outcome.value, outcome.attempts)
                 let arrival = try #require(faults.received.last?.time)
                 #expect(response.status == .ok)
-                // A connection that is made too early may need a second attempt; none may be made while the cable is out.
+                // An early connection may need a second attempt. No attempt may be made while the cable is unplugged.
                 let times = adapter.times
                 #expect(times.count == attempts.count - 1 && times.allSatisfy { $0 >= back })
                 #expect(attempts.first?.stage == .neverSent && attempts.first?.reason == .unreachable)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import ReachabilityHTTP
 
-/// The clients that every process has, `RetryingHTTPClient.shared` and `URLSession.shared`, in a process of their own: on a cable between two
-/// network namespaces that loses its path.
+/// The shared clients `RetryingHTTPClient.shared` and `URLSession.shared`, each in a separate process. The path
+/// between two network namespaces is lost and returns.
 @Suite(.timeLimit(.minutes(15))) struct DefaultClientTests {
     private static let clients = ["http", "session"]
 
@@ -16,7 +16,7 @@ import Testing
         lab = try LossyCable()
     }
 
-    /// What the program has written, line by line.
+    /// The lines that the program has printed.
     private static func lines(_ process: LabProcess) -> [String] {
         String(decoding: process.drain(), as: UTF8.self).split(separator: "\n").map(String.init)
     }
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: clients, LossyCable.Loss.allCases)
-    func `a request waits for the way, and goes at once when it is back`(
+    func `a request waits for the path and is sent at once when the path returns`(
         client: String,
         loss: LossyCable.Loss
     ) async throws {
@@ -58,18 +58,18 @@ import Testing
                     == true
             )
             let arrival = try #require(faults.received.last?.time)
-            // What comes without being told is the probe after a minute.
+            // Without a notification the next attempt would be the probe after a minute.
             #expect(arrival - back < .seconds(30))
         }
         faults.stop()
         lab.close()
     }
 
-    @Test func `an attempt that is still connecting is cut with the cable, and begun anew when it is back`()
+    @Test func `a connection attempt ends with the loss of carrier and is repeated when carrier returns`()
         async throws
     {
         let faults = try lab.faults()
-        // The server does not answer, which the kernel does not know.
+        // The server does not answer. The kernel does not detect this.
         try lab.server.ip("addr del 10.8.0.2/32 dev lo")
         let process = try start("http", "POST")
         let isConnecting = try await eventually(every: .milliseconds(5)) {

@@ -9,17 +9,17 @@ import Testing
 @testable import ReachabilityHTTP
 @testable import ReachabilityRetry
 
-/// A thousand schedules of trouble, the same for the same seed, through async-http-client against a real server.
+/// A thousand random schedules of faults, reproducible by seed, with async-http-client and a real server.
 @Suite(.timeLimit(.minutes(15))) struct FaultMatrixTests {
     private static let schedules = 1000
 
-    /// One request and what will happen to it.
+    /// One request and its faults.
     private struct Schedule: Sendable {
         let seed: UInt64
         let faults: [Fault]
         let method: HTTPMethod
         let key: String?
-        /// Whether the network goes when the first attempt has failed, and for how long; by another path it is back.
+        /// The duration of a network outage; nil without an outage.
         let outage: Duration?
         let deadline: Duration
 
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// How one ended.
+    /// The result of a request.
     private struct End: Sendable {
         let attempts: [RetryAttempt]
         let status: Int?
@@ -52,7 +52,7 @@ import Testing
         let elapsed: Duration
     }
 
-    @Test func `a thousand schedules`() async throws {
+    @Test func `a thousand random schedules of faults each end correctly`() async throws {
         let server = try ScriptedServer.faults()
         var configuration = HTTPLab.configuration
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
@@ -136,7 +136,7 @@ import Testing
 
     private func check(_ end: End, of schedule: Schedule, _ processed: [ReceivedRequest]) {
         let comment = Comment("seed \(schedule.seed): \(end.ending?.rawValue ?? "answered")")
-        // What the server itself says that it has not done does not count.
+        // A request that the server did not process according to its status does not count.
         let untouched: Set = [408, 425, 429]
         let effects = processed.filter { sight in
             switch Fault(sight["X-Fault"] ?? "") {
@@ -147,9 +147,9 @@ import Testing
         }
         if !schedule.isRepeatable { #expect(effects.count <= 1, comment) }
         #expect(processed.count <= end.attempts.count, comment)
-        // An attempt under way is cancelled at the deadline; how long that takes is the machine's.
+        // The current attempt is cancelled at the deadline. The duration of the cancellation depends on the machine.
         #expect(end.attempts.allSatisfy { $0.began <= schedule.deadline }, comment)
-        // One that waited for a path was not made.
+        // An attempt that waited for a path was not made.
         let made = end.attempts.filter { ($0.error as? AttemptError)?.isCut != true }
         for (attempt, fault) in zip(made, schedule.faults) where attempt.error != nil {
             #expect(Self.fits(attempt, fault), "\(comment): \(fault) was \(String(describing: attempt.error))")
@@ -159,7 +159,7 @@ import Testing
         }
         switch end.ending {
         case .unsafeToRepeat:
-            // Processed for all that is known, or answered with a body that did not come to its end in time.
+            // The request may have been processed, or the body of its response was incomplete at the deadline.
             #expect(!schedule.isRepeatable && end.attempts.last?.stage?.wasSent == true, comment)
         case .attemptsExhausted: #expect(end.attempts.filter { $0.stage?.wasSent == true }.count == 3, comment)
         case .deadlineExpired: #expect(end.elapsed >= schedule.deadline, comment)
@@ -168,9 +168,9 @@ import Testing
         }
     }
 
-    /// Whether an attempt was put in the class of what was done to it.
+    /// Returns whether the stage of an attempt fits its fault.
     private static func fits(_ attempt: RetryAttempt, _ fault: Fault) -> Bool {
-        // Cut off by the deadline, or by the timeout of the attempt on a machine that is busy.
+        // The attempt was ended by the deadline, or by its timeout on a busy machine.
         if attempt.error is CancellationError { return attempt.stage == nil }
         if case .unsent? = attempt.error as? AttemptError { return attempt.stage == .neverSent }
         if let error = attempt.error as? HTTPClientError {

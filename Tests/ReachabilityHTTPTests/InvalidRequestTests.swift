@@ -9,7 +9,8 @@ import Testing
 @testable import ReachabilityRetry
 @testable import ReachabilityURLSession
 
-/// What an adapter makes of a request that no client may be given: swift-nio ends the process for some of it, and others send it.
+/// Invalid requests from an adapter. For some of them swift-nio would end the process, and other clients would send
+/// them.
 @Suite(.timeLimit(.minutes(15))) struct InvalidRequestTests {
     private let lab: HTTPLab
 
@@ -28,7 +29,7 @@ import Testing
     }
 
     private func options(_ change: @escaping @Sendable (inout PlainRequest) -> Void) -> RequestRetryOptions {
-        // It is not the retrier's to say.
+        // The retrier has no influence.
         let retrier = Retrier { _, _, completion in completion(.retry) }
         return RequestRetryOptions(
             adapter: Changing(change: change),
@@ -78,18 +79,18 @@ import Testing
         ("Höflich", "x"), ("", "x"), ("a b", "x"), ("a:b", "x"), ("a\r\nb", "x"), ("Name", "x\r\nInjected: 1"),
         ("Name", "x\ny"), ("Name", "x\ry"), ("Name", "x\0y"),
     ])
-    func `a header field that cannot be sent is an error, and no line`(name: String, value: String) async throws {
+    func `an invalid header field is an error and is not sent`(name: String, value: String) async throws {
         try await check(.header(name: name)) { request in
             request.fields.append(PlainRequest.Field(name: name, value: value))
         }
     }
 
     @Test(arguments: ["", "GET /other HTTP/1.1\r\nHost: x\r\n\r\nGET", "GÉT", "GET "])
-    func `a method that is no token is an error`(method: String) async throws {
+    func `an invalid method is an error`(method: String) async throws {
         try await check(.method(method)) { $0.method = RequestMethod(rawValue: method) }
     }
 
-    @Test func `a value beyond ASCII is sent as it is`() async throws {
+    @Test func `a field value that is not ASCII is sent unchanged`() async throws {
         try await withFaultServer { server in
             try await withClient { client in
                 let options = options { $0["Name"] = "grüße" }
@@ -103,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `the caller's own is refused before anything is waited for`() async throws {
+    @Test func `an invalid field of the caller is refused before any wait`() async throws {
         let request = PlainRequest(url: "http://127.0.0.1:1/", fields: [.init(name: "a", value: "b\r\nc: d")])
         let (policy, options) = (try lab.policy(), RequestRetryOptions(coordinator: lab.coordinator))
         do throws(RetryError) {

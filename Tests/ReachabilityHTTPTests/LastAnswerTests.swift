@@ -5,7 +5,7 @@ import Testing
 @testable import ReachabilityHTTP
 @testable import ReachabilityRetry
 
-/// The last answer, which is not retried any more: it is read within the deadline.
+/// The last response, after which no retry follows. Its body must be read before the deadline.
 @Suite(.timeLimit(.minutes(15))) struct LastAnswerTests {
     private let lab: HTTPLab
 
@@ -13,10 +13,11 @@ import Testing
         lab = try HTTPLab()
     }
 
-    /// Statuses that are retried, and a single attempt.
+    /// A policy with a single attempt and a deadline.
     private func policy() throws -> RetryPolicy { try lab.policy(deadline: .seconds(8), attempts: 1) }
 
-    @Test(arguments: [500, 503]) func `one whose body stalls ends at the deadline`(status: Int) async throws {
+    @Test(arguments: [500, 503]) func `a last response whose body stalls ends at the deadline`(status: Int) async throws
+    {
         try await withFaultServer { server in
             try await withClient { client in
                 let begun = ContinuousClock.now
@@ -29,13 +30,13 @@ import Testing
                 }
                 #expect(error.ending == .deadlineExpired && error.attempts.count == 1)
                 #expect((error.lastError as? StatusFailure)?.status == status)
-                // The client's own limits are a minute.
+                // The client's own timeouts are a minute.
                 #expect(.now - begun < .seconds(30))
             }
         }
     }
 
-    @Test func `cancelled while the last answer is read, it is cancelled`() async throws {
+    @Test func `cancellation ends the reading of the last response`() async throws {
         try await withFaultServer { server in
             try await withClient { client in
                 let (reads, reading) = AsyncStream.makeStream(of: Void.self)

@@ -9,7 +9,7 @@ import Testing
 @testable import ReachabilityOutbox
 @testable import ReachabilityRetry
 
-/// An outbox whose requests async-http-client sends.
+/// An outbox whose requests are sent by async-http-client.
 @Suite(.timeLimit(.minutes(15))) struct OutboxSenderTests {
     private let lab: HTTPLab
 
@@ -17,7 +17,7 @@ import Testing
         lab = try HTTPLab()
     }
 
-    @Test func `what is done is deleted, and the adapter's credentials were never in the file`() async throws {
+    @Test func `a delivered request is deleted, and the adapter's credentials are never in the file`() async throws {
         try await withFaultServer { server in
             try await withOutbox { outbox in
                 try await outbox.enqueue(Self.post(server.url("/path?a=1"), body: "text"))
@@ -33,7 +33,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [301, 302, 307, 401, 407, 511]) func `what others answer lets it wait, and is no attempt`(
+    @Test(arguments: [301, 302, 307, 401, 407, 511])
+    func `a response that may be from a gateway keeps the request and is not an attempt`(
         status: Int
     ) async throws {
         try await withFaultServer { server in
@@ -50,7 +51,7 @@ import Testing
         }
     }
 
-    /// A host beyond this machine, as far as the sender can tell.
+    /// Sends once to a server that has the name of a remote host. Returns the events.
     private func portal(
         _ outbox: Outbox,
         proof: DeliveryProof? = nil,
@@ -72,7 +73,7 @@ import Testing
         return events.withLock(\.self)
     }
 
-    @Test func `who answers every URL over http may be a portal, and its success deletes nothing`() async throws {
+    @Test func `a success over http that may be from a captive portal keeps the request`() async throws {
         try await withFaultServer { server in
             try await withOutbox { outbox in
                 let url = server.url().replacing("127.0.0.1", with: "api.example")
@@ -93,14 +94,14 @@ import Testing
         }
     }
 
-    /// 127.9.9.9 refuses connections as an address that no host has.
+    /// 127.9.9.9 refuses connections, like an unassigned address.
     @Test(arguments: [
         (["127.9.9.9"], [], nil),
         (["127.9.9.9", "127.0.0.1"], [], "status 200, but the nonexistent host 127.0.0.1 responds too"),
         (["127.9.9.9"], ["absent.example"], "status 200, but the nonexistent host absent.example responds too"),
         ([], [], "a URL that does not exist has status 200"),
     ])
-    func `a server that answers every URL over http has the request if no server answers for hosts that do not exist`(
+    func `an answer over http is accepted if no server answers for nonexistent hosts`(
         unassigned: [String],
         names: [String],
         cause: String?
@@ -120,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: [403, 404, 410, 422], [true, false])
-    func `a refusal over http is final if no server answers for hosts that do not exist`(
+    func `a refusal over http is final if no server answers for nonexistent hosts`(
         status: Int,
         isPortal: Bool
     ) async throws {
@@ -146,11 +147,11 @@ import Testing
         ("http://h.example:8080/a?b", "http://h.example:8080"), ("http://10.0.0.1/", "http://10.0.0.1"),
         ("http://127.0.0.1.example/", "http://127.0.0.1.example"),
     ])
-    func `http beyond this machine proves nothing`(url: String, origin: String?) {
+    func `http to another machine is an unprotected origin`(url: String, origin: String?) {
         #expect(OutboxRequest("POST", url).unprotectedOrigin == origin)
     }
 
-    @Test func `what is refused is a dead letter, and goes with the same key when it is put in again`() async throws {
+    @Test func `a rejected request becomes a dead letter and is sent with the same key when requeued`() async throws {
         try await withFaultServer { server in
             try await withOutbox { outbox in
                 try await outbox.enqueue(Self.post(server.url(), .answer(404)))
@@ -169,7 +170,7 @@ import Testing
 
     @Test(arguments: [
         Fault.refuse, .hang, .closeAfterBody, .resetAfterBody, .garbage, .answer(503), .answer(429),
-    ]) func `what may get better counts as an attempt, of which there is one at a time`(fault: Fault) async throws {
+    ]) func `a temporary failure counts as one attempt`(fault: Fault) async throws {
         try await withFaultServer { server in
             try await withOutbox { outbox in
                 try await outbox.enqueue(Self.post(server.url()))
@@ -177,14 +178,14 @@ import Testing
                 let events = try await flush(outbox, adapter: Token("any", fault: fault), limit: limit)
                 let entry = try #require(events.first?.postponed, "\(events)")
                 #expect(entry.attempts == 1 && entry.lastError?.isEmpty == false)
-                // On a busy machine the time may be up before the server has seen it.
+                // On a busy machine the timeout may elapse before the server has received the request.
                 let counts = fault == .refuse ? 0...0 : fault == .hang ? 0...1 : 1...1
                 #expect(counts.contains(server.received.count))
             }
         }
     }
 
-    @Test func `how long the server asks to be left alone is kept`() async throws {
+    @Test func `Retry-After is stored with the request`() async throws {
         try await withFaultServer { server in
             try await withOutbox { outbox in
                 try await outbox.enqueue(Self.post(server.url(), .answer(503, retryAfter: "90")))
@@ -196,7 +197,7 @@ import Testing
         }
     }
 
-    @Test func `nothing is sent to a host that is away, and at once when it is back`() async throws {
+    @Test func `a request to an unreachable host waits and is sent at once when the host is reachable`() async throws {
         let verdicts = PlayedNetwork()
         verdicts.set(reachable: false)
         let lab = try HTTPLab(verdicts: verdicts)
@@ -231,7 +232,7 @@ import Testing
         }
     }
 
-    @Test func `without credentials it waits, and their secrets are not told`() async throws {
+    @Test func `an error of the adapter keeps the request and does not reveal secrets`() async throws {
         try await withFaultServer { server in
             try await withOutbox { outbox in
                 try await outbox.enqueue(Self.post(server.url()))
@@ -244,7 +245,7 @@ import Testing
         }
     }
 
-    @Test func `who is not the server gets nothing`() async throws {
+    @Test func `a server with an invalid certificate receives nothing`() async throws {
         let server = try await SecureServer([])
         try await withOutbox { outbox in
             try await outbox.enqueue(Self.post(server.url))
@@ -255,7 +256,7 @@ import Testing
         try await server.close()
     }
 
-    /// Sends once, and says what was told.
+    /// Sends once, and returns the events.
     @discardableResult
     private func flush(
         _ outbox: Outbox,
@@ -291,7 +292,7 @@ import Testing
     }
 }
 
-/// Looks, after the answer and before the request is deleted, whether the files have a secret.
+/// A sender that checks, between the response and the deletion of the request, that the files contain no secret.
 private struct Watching: OutboxSender {
     private let sender: any OutboxSender
     private let file: String?
@@ -311,7 +312,7 @@ private struct Watching: OutboxSender {
     }
 }
 
-/// Adds a token, and tells the server what to do.
+/// An adapter that adds a token and a fault.
 private struct Token: RequestAdapter {
     private let value: String
     private let faults: FaultAdapter

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReachabilityHTTP
 
-/// Which proxy the environment names.
+/// The proxy settings in the environment.
 @Suite struct ProxyEnvironmentTests {
     private typealias Proxy = HTTPClient.Configuration.Proxy
 
@@ -11,7 +11,7 @@ import Testing
         ProxyEnvironment { environment[$0] }.way(to: url)
     }
 
-    @Test func `each scheme has its variable, and one is for those without`() {
+    @Test func `each scheme has a variable, and ALL_PROXY applies to the others`() {
         let environment = ["http_proxy": "http://one:1", "HTTPS_PROXY": "two:2"]
         #expect(Self.way(to: "http://example.org/", environment) == .proxy(.server(host: "one", port: 1)))
         #expect(Self.way(to: "https://example.org/", environment) == .proxy(.server(host: "two", port: 2)))
@@ -19,11 +19,11 @@ import Testing
         let other = ["ALL_PROXY": "HTTP://Other/", "https_proxy": ""]
         #expect(Self.way(to: "https://example.org/", other) == .proxy(.server(host: "other", port: 80)))
         #expect(Self.way(to: "http://example.org/", [:]) == .direct)
-        // Whoever asks a web server sets this one by a header.
+        // HTTP_PROXY is ignored, because clients of a CGI program can set it with a header field.
         #expect(Self.way(to: "http://example.org/", ["HTTP_PROXY": "one"]) == .direct)
     }
 
-    @Test func `a host is as reachable as its proxy`() {
+    @Test func `the reachability of a host is that of its proxy`() {
         let proxies = ProxyEnvironment { ["http_proxy": "one", "no_proxy": "example.org"][$0] }
         #expect(
             proxies.asked(for: "example.net") == "one" && proxies.asked(for: "www.example.org") == "www.example.org"
@@ -31,7 +31,7 @@ import Testing
         #expect(ProxyEnvironment { ["http_proxy": "ftp://one"][$0] }.asked(for: "example.net") == "example.net")
     }
 
-    @Test func `ports, addresses, users and SOCKS are read`() {
+    @Test func `a proxy can have a port, an IPv6 address, a user and the scheme SOCKS`() {
         let ways: [(String, Proxy)] = [
             ("http://[2001:db8::1]:3128", .server(host: "2001:db8::1", port: 3128)),
             ("http://proxy:443/", .server(host: "proxy", port: 443)),
@@ -51,7 +51,7 @@ import Testing
     @Test(arguments: [
         "https://a:hush@b", "socks4://hush", "socks5://hush:hush@b", "http://", "hush:99999", "http://hush:x",
     ])
-    func `what is no proxy is said without its value`(text: String) throws {
+    func `an invalid proxy is reported without its value`(text: String) throws {
         guard case .unusable(let reason) = Self.way(to: "https://example.org/", ["https_proxy": text]) else {
             Issue.record("\(text) is taken")
             return
@@ -70,7 +70,7 @@ import Testing
         ("192.0.2.1", "192.0.2.1", true), ("192.0.2.1", "192.0.2.11", false), ("[2001:db8::1]", "2001:db8:0::1", true),
         ("2001:db8::/32", "2001:db8:7::1", true), ("0.2.1", "192.0.2.1", false), (".", "example.org", false),
     ])
-    func `no_proxy lists names, their parts, and addresses`(list: String, host: String, isListed: Bool) {
+    func `no_proxy contains domains, addresses and networks`(list: String, host: String, isListed: Bool) {
         #expect(ProxyExceptions(list).contains(host) == isListed)
     }
 }

@@ -10,9 +10,9 @@ import Testing
 @testable import ReachabilityRetry
 @testable import ReachabilityURLSession
 
-/// Redirects hop by hop, against real servers: what was answered is done, and what fails later is retried where it failed.
+/// Redirects with real servers. A hop with a response is not repeated. A failed hop is retried alone.
 @Suite(.timeLimit(.minutes(15))) struct RedirectTests {
-    /// What the last hop does, and how often it is asked as a GET and as a POST.
+    /// The faults of the last hop, and the expected number of its requests with GET and POST.
     private static let ends: [(fault: Fault, gets: Int, posts: Int)] = [
         (.refuse, 0, 0), (.answer(503), 3, 1), (.answer(429), 3, 3), (.answer(503, retryAfter: "0"), 3, 3),
         (.closeAfterBody, 3, 1), (.resetBeforeHead, 3, 1), (.answer(200), 1, 1),
@@ -22,7 +22,7 @@ import Testing
         fault == .refuse ? "http://127.0.0.1:1/" : server.url("/fault/\(fault.text)")
     }
 
-    /// Leads from one server over as many others as wanted to the end.
+    /// Returns a redirect that leads over a number of hops to the end.
     private static func redirect(_ status: Int, _ end: Fault, hops: Int, _ server: ScriptedServer) -> Fault {
         (0..<hops).reduce(Fault.redirect(status, to: url(end, server))) { next, _ in
             .redirect(status, to: url(next, server))
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `a redirected POST reaches the first server once, and the last as often as it may`(status: Int) async throws {
+    func `a redirected POST reaches the first server once, and is retried at the last`(status: Int) async throws {
         try await withFaultServer { first in
             try await withFaultServer { second in
                 for (end, gets, posts) in Self.ends {
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `a redirected GET is retried where it failed, and tells its history`() async throws {
+    @Test func `a redirected GET is retried at the failed hop and contains its history`() async throws {
         try await withFaultServer { first in
             try await withFaultServer { second in
                 let lab = try HTTPLab()
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `at another origin there are no credentials, and no adapter is asked`() async throws {
+    @Test func `another origin receives no credentials and no adapted request`() async throws {
         try await withFaultServer { first in
             try await withFaultServer { second in
                 let lab = try HTTPLab()
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func `without end, in a circle, or with a stream that was read`() async throws {
+    @Test func `a cycle, too many redirects and a consumed stream end the redirects`() async throws {
         try await withFaultServer { server in
             let lab = try HTTPLab()
             let policy = try lab.policy()
@@ -188,7 +188,7 @@ extension RedirectTests {
                     #expect((ending == nil) == (end == .answer(200)), "\(end) \(String(describing: ending))")
                     #expect(first.received.filter { $0.id == end.text }.count == 1, "\(end)")
                     let seen = second.received.filter { $0.id == end.text }
-                    // libcurl sends a GET again by itself where a connection that was used before breaks.
+                    // libcurl itself repeats a GET if a reused connection breaks.
                     #expect(status < 307 ? seen.count >= gets : seen.count == posts, "\(end)")
                     #expect(seen.allSatisfy { $0.fields["authorization"] == nil }, "\(end)")
                     let body = status < 307 ? "" : "one"

@@ -6,7 +6,7 @@ import Testing
 @testable import ReachabilityHTTP
 @testable import ReachabilityRetry
 
-/// TLS and HTTP/2 against a real server.
+/// TLS and HTTP/2 with a real server.
 @Suite(.timeLimit(.minutes(15))) struct SecureTests {
     private let lab: HTTPLab
 
@@ -14,7 +14,7 @@ import Testing
         lab = try HTTPLab()
     }
 
-    /// What a POST without a key comes to, and how many streams there were.
+    /// Sends a POST without a key. Returns the result and the number of streams.
     private func post(
         _ deeds: [SecureServer.Deed],
         body: String? = "one",
@@ -47,14 +47,14 @@ import Testing
         if case .failure(let error) = result { error } else { nil }
     }
 
-    @Test func `it speaks HTTP/2`() async throws {
+    @Test func `a request is sent over HTTP/2`() async throws {
         let (result, streams) = try await post([])
         let response = try result.get().value
         #expect(response.status == .ok && response.version == .http2 && streams == 1)
     }
 
     @Test(arguments: [nil, "one"])
-    func `a stream the server has not looked at is sent again`(body: String?) async throws {
+    func `a stream that the server refused unprocessed is sent again`(body: String?) async throws {
         let (result, streams) = try await post([.reset(7)], body: body)
         let outcome = try result.get()
         #expect(outcome.value.status == .ok && streams == 2)
@@ -62,25 +62,25 @@ import Testing
     }
 
     @Test(arguments: [1, 1 << 16, 5 << 20])
-    func `a server that answers before it has the body breaks nothing`(size: Int) async throws {
+    func `a response before the end of the request body is returned`(size: Int) async throws {
         let (result, streams) = try await post([.answer(413)], body: String(repeating: "x", count: size))
         #expect(try result.get().value.status == .payloadTooLarge && streams == 1)
     }
 
     @Test(arguments: [SecureServer.Deed.reset(2), .reset(8), .reset(11), .goAway, .close])
-    func `a stream that breaks ends a POST`(deed: SecureServer.Deed) async throws {
+    func `a broken stream ends a POST`(deed: SecureServer.Deed) async throws {
         let (result, streams) = try await post([deed])
         let error = try #require(Self.error(result))
         #expect(error.ending == .unsafeToRepeat && streams == 1, "\(error)")
     }
 
-    @Test func `a handshake that is cut off was never sent`() async throws {
+    @Test func `a broken handshake counts as never sent`() async throws {
         let (result, streams) = try await post([.noHandshake, .noHandshake])
         let outcome = try result.get()
         #expect(outcome.attempts.map(\.stage) == [.neverSent, .neverSent, nil] && streams == 1)
     }
 
-    @Test func `a certificate that does not verify is not retried`() async throws {
+    @Test func `an invalid certificate is not retried`() async throws {
         let (result, streams) = try await post([], verification: .fullVerification)
         let error = try #require(Self.error(result))
         #expect(error.ending == .notRetryable && error.attempts.count == 1 && streams == 0, "\(error)")

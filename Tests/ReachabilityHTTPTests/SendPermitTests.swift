@@ -9,7 +9,7 @@ import Testing
 @testable import ReachabilityHTTP
 @testable import ReachabilityRetry
 
-/// The first byte of an attempt leaves with a permit, or never.
+/// The permit that an attempt needs to send its first byte.
 @Suite(.timeLimit(.minutes(15))) struct SendPermitTests {
     private let lab: HTTPLab
 
@@ -24,7 +24,7 @@ import Testing
         return request
     }
 
-    @Test func `a permit is used once, or revoked`() {
+    @Test func `a permit is used once or revoked`() {
         let progress = AttemptProgress()
         let used = SendPermit(progress)
         #expect(used.use() && !used.use() && !used.revoke() && progress.hasSent)
@@ -33,7 +33,7 @@ import Testing
         #expect(revoked.revoke() && revoked.revoke() && !revoked.use() && !other.hasSent)
     }
 
-    @Test func `of two threads one gets it`() async {
+    @Test func `of two concurrent uses and revocations one succeeds`() async {
         for _ in 0..<1000 {
             let progress = AttemptProgress()
             let permit = SendPermit(progress)
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "one"])
-    func `without a permit nothing is written, and the client goes on`(body: String?) async throws {
+    func `without a permit nothing is sent, and the client remains usable`(body: String?) async throws {
         try await withFaultServer { server in
             let transport = HTTPTransport(HTTPLab.configuration, on: HTTPClient.defaultEventLoopGroup)
             for isRevoked in [false, true, false] {
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `over HTTP/2, too`() async throws {
+    @Test func `without a permit nothing is sent over HTTP/2`() async throws {
         let server = try await SecureServer([])
         var configuration = HTTPLab.configuration
         configuration.httpVersion = .automatic
@@ -104,8 +104,8 @@ import Testing
         try await server.close()
     }
 
-    /// Time limits of the length of a connection's beginning, so that many end just as the request is written.
-    @Test func `a POST whose attempts end at any moment arrives once at most`() async throws {
+    /// The timeouts are as short as a connection takes, so many elapse just as the request is written.
+    @Test func `a POST whose attempts end at random moments arrives at most once`() async throws {
         let policy = try lab.policy(attempts: 200, attemptsAfterSending: 200)
         try await withFaultServer { server in
             try await withClient { client in
@@ -116,7 +116,7 @@ import Testing
                             var random = SeededGenerator(seed: seed)
                             let timeout = Duration.microseconds(Int.random(in: 50...3000, using: &random))
                             var request = Self.post(server.url(), body: seed % 2 == 0 ? "one" : nil)
-                            // Each attempt makes a connection.
+                            // Each attempt opens a connection.
                             request.headers.add(name: "Connection", value: "close")
                             let options = lab.options([], id: "\(seed)", timeout: timeout)
                             var attempts: [RetryAttempt]
@@ -125,7 +125,7 @@ import Testing
                             } catch {
                                 attempts = error.attempts
                             }
-                            // All but the last have sent nothing.
+                            // All attempts except the last have sent nothing.
                             #expect(attempts.dropLast().allSatisfy { $0.stage == .neverSent }, "\(seed)")
                         }
                     }

@@ -10,7 +10,7 @@ import Testing
 @testable import ReachabilityRetry
 @testable import ReachabilityURLSession
 
-/// What is said once for all requests of a client, and otherwise for one.
+/// Settings for all requests of a client, and for a single request.
 @Suite(.timeLimit(.minutes(15))) struct SettingsTests {
     private let lab: HTTPLab
 
@@ -29,7 +29,7 @@ import Testing
         return request
     }
 
-    @Test func `a client's settings hold for each request, in each of its forms`() async throws {
+    @Test func `the settings of a client apply to each form of request`() async throws {
         try await withFaultServer { server in
             try await withClient { client in
                 let observed = Locked(0)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func `one request overrides them, and the others keep theirs`() async throws {
+    @Test func `overriding settings applies to one request only`() async throws {
         try await withFaultServer { server in
             try await withClient { client in
                 let retrying = try client.overriding { $0 = try settings([.answer(503)], id: "1") }
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: ["Idempotency-Key", "PayPal-Request-Id"])
-    func `a POST that is given a key is sent again, with the same key and no other's`(header: String) async throws {
+    func `a POST with a generated key is repeated with the same key`(header: String) async throws {
         try await withFaultServer { server in
             try await withClient { client in
                 var settings = try settings([.closeAfterBody, .answer(201)], id: "a")
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `a key of the caller's stays, and GET has none`() async throws {
+    @Test func `a key of the caller is kept, and a GET gets no key`() async throws {
         try await withFaultServer { server in
             try await withClient { client in
                 var settings = try settings([.closeAfterBody, .answer(201)], id: "a")
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `a key in the field of another server is none`() async throws {
+    @Test func `a key in another header field does not permit a retry`() async throws {
         try await withFaultServer { server in
             try await withClient { client in
                 var settings = try settings([.closeAfterBody, .answer(201)], id: "a")

@@ -6,7 +6,7 @@ import Testing
 @testable import ReachabilityRetry
 @testable import ReachabilityURLSession
 
-/// URLSession against a real server.
+/// Retries of `URLSession` with a real server.
 @Suite(.timeLimit(.minutes(15))) struct URLSessionTests {
     private let lab: HTTPLab
     private let session: URLSession
@@ -28,7 +28,7 @@ import Testing
     private static func status(_ response: URLResponse) -> Int? { (response as? HTTPURLResponse)?.statusCode }
 
     @Test(arguments: [Fault.resetBeforeHead, .resetAfterBody, .closeAfterBody, .garbage, .resetMidBody])
-    func `a connection that breaks is retried for GET, and ends a POST`(fault: Fault) async throws {
+    func `a broken connection is retried for GET and ends a POST`(fault: Fault) async throws {
         try await withFaultServer { server in
             let options = lab.options([fault, .answer(200)])
             let outcome = try await session.data(for: request(server), retry: lab.policy(), options: options)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `a connection that was used before does not send a POST twice`() async throws {
+    @Test func `a POST on a reused connection is not sent twice`() async throws {
         try await withFaultServer { server in
             for _ in 0..<3 { _ = try await session.data(for: request(server), retry: lab.policy()) }
             let post = try request(server, "POST")
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `statuses are retried, Retry-After waited for`() async throws {
+    @Test func `temporary statuses are retried after Retry-After`() async throws {
         try await withFaultServer { server in
             let options = lab.options([.answer(429, retryAfter: "7"), .answer(425), .answer(201)])
             let post = try request(server, "POST", body: "one")
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `refused connections and unknown names were never sent`() async throws {
+    @Test func `refused connections and unresolved names count as never sent`() async throws {
         try await withFaultServer { server in
             let options = lab.options([.refuse, .noName, .answer(200)])
             let outcome = try await session.data(for: request(server, "POST"), retry: lab.policy(), options: options)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `uploads are sent whole each time`() async throws {
+    @Test func `each attempt of an upload sends the whole body`() async throws {
         try await withFaultServer { server in
             let text = String(repeating: "0123456789", count: 1000)
             let options = lab.options([.resetAfterBody, .answer(503), .answer(200)])
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func `a body that is a stream is sent once`() async throws {
+    @Test func `a stream is sent only once`() async throws {
         try await withFaultServer { server in
             var put = try request(server, "PUT")
             put.httpBodyStream = InputStream(data: Data("once".utf8))
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func `a download is the file of the last attempt`() async throws {
+    @Test func `a download returns the file of the last attempt`() async throws {
         try await withFaultServer { server in
             let options = lab.options([.resetMidBody, .answer(503), .body(5000)])
             let outcome = try await session.download(for: request(server), retry: lab.policy(), options: options)
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `an attempt that hangs is over after its timeout, all of them at the deadline`() async throws {
+    @Test func `a hanging attempt ends after its timeout, and the request at the deadline`() async throws {
         try await withFaultServer { server in
             let options = lab.options([.hang, .answer(200)], timeout: .seconds(5))
             let outcome = try await session.data(for: request(server), retry: lab.policy(), options: options)
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `cancellation ends it`() async throws {
+    @Test func `cancellation ends a request`() async throws {
         try await withFaultServer { server in
             let (request, policy, options) = (try request(server), try lab.policy(), lab.options([.hang]))
             let task = Task { [session] in try await session.data(for: request, retry: policy, options: options) }
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `a URL without a host ends it without an attempt`() async throws {
+    @Test func `a URL without a host ends a request without an attempt`() async throws {
         let url = try #require(URL(string: "file:///etc/hosts"))
         let error = try await #require(throws: RetryError.self) {
             try await session.data(for: URLRequest(url: url), retry: lab.policy())

@@ -8,10 +8,10 @@ import Testing
 @testable import ReachabilityHTTP
 @testable import ReachabilityRetry
 
-/// Redirects of a server at a Unix domain socket.
+/// Redirects of a server on a Unix domain socket.
 @Suite(.timeLimit(.minutes(15))) struct UnixRedirectTests {
     @Test(arguments: [true, false])
-    func `they are followed on the same socket, unless the client follows none`(follows: Bool) async throws {
+    func `a redirect is followed on the same socket unless the client follows none`(follows: Bool) async throws {
         let path = "/tmp/redirect-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         let server = try ScriptedServer(at: [path]) { request in
             request.target == "/" ? .redirect(302, to: "/there") : .status(200, body: Array("there".utf8))

@@ -3,41 +3,42 @@ import Netlink
 import NetworkLab
 import ReachabilityRetry
 
-/// The behaviour of a server for a request, which the request demands in its field `X-Fault`.
+/// The behaviour of a server for a request. The request selects it with its field `X-Fault`.
 enum Fault: Hashable, Sendable {
     /// Answers with a status, and with a Retry-After if there is one.
     case answer(Int, retryAfter: String? = nil)
-    /// Answers with a body of so many bytes.
+    /// Answers with a body of the given number of bytes.
     case body(Int, status: Int = 200)
-    /// Leads to another URL with this status.
+    /// Redirects to another URL with this status.
     case redirect(Int, to: String)
-    /// Resets the connection when the head of the request is there.
+    /// Resets the connection after the head of the request.
     case resetBeforeHead
-    /// Takes the request, and resets the connection.
+    /// Reads the request, and resets the connection.
     case resetAfterBody
-    /// Takes the request, and closes the connection without an answer.
+    /// Reads the request, and closes the connection without an answer.
     case closeAfterBody
-    /// Takes the request, answers by halves, and resets the connection.
+    /// Reads the request, sends a part of an answer, and resets the connection.
     case resetMidBody
-    /// Answers with this status and a part of a body, and never with the rest.
+    /// Answers with this status and a part of a body, and never sends the rest.
     case stall(status: Int)
-    /// Takes the request, and never answers.
+    /// Reads the request, and never answers.
     case hang
-    /// Takes the request, and answers after some milliseconds.
+    /// Reads the request, and answers after a number of milliseconds.
     case slow(Int)
-    /// Answers what is no HTTP.
+    /// Sends an answer that is not HTTP.
     case garbage
-    /// Not the server's doing: the attempt goes to a port where nobody listens.
+    /// The adapter sends the attempt to a closed port.
     case refuse
-    /// Not the server's doing: the attempt goes to a name that does not exist.
+    /// The adapter sends the attempt to a name that does not exist.
     case noName
 }
 
 extension Fault {
-    /// A URL with a host that no name server is asked for: a label has 63 letters at most (RFC 1035, section 2.3.4).
+    /// A URL with a host for which no name server is queried, because a label has at most 63 characters (RFC 1035,
+    /// section 2.3.4).
     static let nameless = "http://\(String(repeating: "n", count: 64)).invalid/"
 
-    /// As a header field.
+    /// The value of the header field.
     var text: String {
         switch self {
         case .answer(let status, let retryAfter): "answer/\(status)/\(retryAfter ?? "")"
@@ -104,7 +105,7 @@ extension ReceivedRequest {
 }
 
 extension ScriptedServer {
-    /// A server that does with each request what the request demands.
+    /// A server that performs the fault of each request.
     static func faults(
         in namespace: LabNamespace? = nil,
         at address: String = "127.0.0.1",
@@ -133,7 +134,7 @@ func withFaultServer<Value>(_ body: (ScriptedServer) async throws -> Value) asyn
     return try await body(server)
 }
 
-/// Tells the server what to do with each attempt, or leads an attempt where nobody listens.
+/// An adapter that selects the fault of each attempt.
 struct FaultAdapter: RequestAdapter {
     private let faults: [Fault]
     private let id: String
@@ -144,7 +145,7 @@ struct FaultAdapter: RequestAdapter {
         self.id = id
     }
 
-    /// When it was asked.
+    /// The times of the calls.
     var times: [ContinuousClock.Instant] { asked.withLock { $0 } }
 
     func adapt(_ request: PlainRequest) async throws -> PlainRequest {
@@ -158,7 +159,7 @@ struct FaultAdapter: RequestAdapter {
         guard !faults.isEmpty else { return request }
         let fault = faults[min(number, faults.count) - 1]
         switch fault {
-        // Port 1 is nobody's.
+        // No server listens on port 1.
         case .refuse: request.url = "http://127.0.0.1:1/"
         case .noName: request.url = Fault.nameless
         default: request["X-Fault"] = fault.text

@@ -5,7 +5,7 @@ import ReachabilityHTTP
 import ReachabilityRetry
 import TestSupport
 
-/// What the tests have in common: verdicts that say nothing, so that the clock decides, and waits of a few milliseconds.
+/// The common settings of the tests: no verdicts, so retries follow only the clock, and waits of a few milliseconds.
 struct HTTPLab: Sendable {
     let coordinator: RetryCoordinator
 
@@ -14,7 +14,7 @@ struct HTTPLab: Sendable {
         coordinator = RetryCoordinator(limits: limits, verdicts: verdicts, random: SeededGenerator(seed: seed))
     }
 
-    /// Retries after milliseconds.
+    /// Returns a policy that retries after a few milliseconds.
     func policy(
         deadline: Duration = .seconds(100),
         attempts: Int = 20,
@@ -32,7 +32,7 @@ struct HTTPLab: Sendable {
         )
     }
 
-    /// Each attempt with the next of these faults, the last of them again and again.
+    /// Returns options that give each attempt the next fault. The last fault is repeated.
     func options(_ faults: [Fault], id: String = "", timeout: Duration? = nil) -> RequestRetryOptions {
         RequestRetryOptions(
             adapter: FaultAdapter(faults, id: id),
@@ -41,7 +41,7 @@ struct HTTPLab: Sendable {
         )
     }
 
-    /// Settings of a client that gives up a connection soon.
+    /// The settings of a client with short timeouts.
     static var configuration: HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .follow(max: 5, allowCycles: false),

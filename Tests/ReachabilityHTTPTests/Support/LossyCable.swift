@@ -2,9 +2,10 @@ import LinuxSupport
 import NIOCore
 import NetworkLab
 
-/// A client and a server in two network namespaces, with a cable between them and an address behind it that the client has a route to.
+/// A client and a server in two network namespaces, connected by a cable. The server has an address to which the
+/// client has a route.
 struct LossyCable {
-    /// How the way is lost.
+    /// The part of the path that is lost.
     enum Loss: String, CaseIterable {
         case carrier, route, address
     }
@@ -40,7 +41,7 @@ struct LossyCable {
     /// A server at `url`.
     func faults() throws -> ScriptedServer { try .faults(in: server, at: "10.8.0.2", port: 8080) }
 
-    /// Whether a connection of the client is being made (SYN_SENT, `proc_pid_net(5)`).
+    /// Returns whether a connection attempt of the client is pending (SYN_SENT, `proc_pid_net(5)`).
     func isConnecting() throws -> Bool {
         try client.perform {
             let table = TextFile.read("/proc/thread-self/net/tcp") ?? ""
@@ -54,7 +55,7 @@ struct LossyCable {
     }
 }
 
-/// Runs tasks in the thread of an event loop: in the network namespace of that thread.
+/// An executor that runs tasks in the thread of an event loop, and so in the network namespace of that thread.
 final class LoopExecutor: TaskExecutor {
     private let loop: any EventLoop
 

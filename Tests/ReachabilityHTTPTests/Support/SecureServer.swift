@@ -7,17 +7,17 @@ import NIOPosix
 import NIOSSL
 import WebLab
 
-/// A server of HTTP/2 over TLS, which does the next deed with each stream, and answers with 200 afterwards. It is not a `ScriptedServer`,
-/// because its deeds are frames, which SwiftNIO's HTTP/2 library writes.
+/// A server with HTTP/2 over TLS that performs the next deed for each stream. After the last deed it answers with
+/// 200. It is not a `ScriptedServer`, because SwiftNIO's HTTP/2 library writes its frames.
 final class SecureServer: Sendable {
     enum Deed: Hashable, Sendable {
         /// RST_STREAM.
         case reset(UInt32)
-        /// GOAWAY that excludes the stream, and the end of the connection.
+        /// Sends a GOAWAY that excludes the stream.
         case goAway
-        /// The end of the connection, without a word.
+        /// Closes the connection without a frame.
         case close
-        /// The end of the connection when it has just been made, in the place of the handshake.
+        /// Closes the connection before the handshake.
         case noHandshake
         case answer(UInt)
     }
@@ -68,7 +68,7 @@ final class SecureServer: Sendable {
 
     var url: String { "https://127.0.0.1:\(channel.localAddress?.port ?? 0)/" }
 
-    /// How many streams there were.
+    /// The number of streams.
     var streams: Int { state.withLock { $0.streams } }
 
     func close() async throws {
@@ -77,7 +77,8 @@ final class SecureServer: Sendable {
     }
 }
 
-/// Says nothing, and ends: with half a close, for a whole one with something unread is a reset.
+/// A handler that sends nothing and closes the sending direction. Closing both directions with unread data would
+/// reset the connection.
 private final class EndingHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -86,7 +87,7 @@ private final class EndingHandler: ChannelInboundHandler {
     }
 }
 
-/// One stream.
+/// The handler of one stream.
 private final class DeedHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias OutboundOut = HTTP2Frame.FramePayload
