@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReachabilityObservability
 
-/// Adds up what each metric is told.
+/// A metrics backend that adds up the values of each metric.
 private final class SumFactory: MetricsFactory {
     final class Metric: CounterHandler, RecorderHandler, TimerHandler {
         let sum = Locked<Int64>(0)
@@ -20,7 +20,7 @@ private final class SumFactory: MetricsFactory {
 
     private let metrics = Locked<[String: Metric]>([:])
 
-    /// Of each metric by its name and its dimensions.
+    /// The sum of each metric, by name and dimensions.
     var sums: [String: Int64] { metrics.withLock { $0.mapValues { metric in metric.sum.withLock { $0 } } } }
 
     private func make(_ label: String, _ dimensions: [(String, String)]) -> Metric {
@@ -43,7 +43,7 @@ private final class SumFactory: MetricsFactory {
 }
 
 struct MetricsEventMonitorTests {
-    @Test func `every metric is there before the first request`() {
+    @Test func `every metric exists before the first request`() {
         let factory = SumFactory()
         _ = MetricsEventMonitor(factory: factory)
         #expect(factory.sums.count == 8 && factory.sums.values.allSatisfy { $0 == 0 })
@@ -55,7 +55,7 @@ struct MetricsEventMonitorTests {
         (.responseSerializationFailed(reason: .inputDataNilOrZeroLength), "refused"),
         (.sessionTaskFailed(error: CancellationError()), "failed"),
     ])
-    func `a request counts where it belongs`(error: AFError?, outcome: String) async throws {
+    func `a finished request is counted by its outcome`(error: AFError?, outcome: String) async throws {
         let factory = SumFactory()
         let monitor = MetricsEventMonitor(factory: factory)
         var metrics = RequestMetrics()

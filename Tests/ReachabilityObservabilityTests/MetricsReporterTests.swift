@@ -7,7 +7,7 @@ import Testing
 
 @testable import NetworkReachability
 
-/// What is published, and when.
+/// The published metrics, and the times of publication.
 @Suite struct MetricsReporterTests {
     private let kernel = FakeKernel()
     private let factory = RecordingFactory()
@@ -34,7 +34,7 @@ import Testing
         #expect(await heard.waitForCount(1))
     }
 
-    /// Takes the carrier away; the listener hears of it `lag` later.
+    /// Removes the carrier. The listener is called `lag` later.
     private func unplug(lag: Duration) async {
         queue.suspend()
         let told = RecordingListener<NetworkPath>()
@@ -49,7 +49,7 @@ import Testing
         token.cancel()
     }
 
-    @Test func `every metric is there from the start, with its namespace`() throws {
+    @Test func `every metric exists from the start with its namespace`() throws {
         let names = Self.names.map { "\($0)_total" } + ["listener_lag_seconds"]
         let keys = names.map { "network_reachability_\($0){namespace=current}" }
         #expect(Set(factory.values.keys) == Set(keys))
@@ -64,7 +64,7 @@ import Testing
         #expect(named.values.keys.allSatisfy { $0.hasSuffix("{namespace=green}") })
     }
 
-    @Test func `a report publishes the statistics, and the next what came after`() async throws {
+    @Test func `each report publishes the statistics since the previous one`() async throws {
         await listen()
         await unplug(lag: .milliseconds(40))
         kernel.sendForeignMessage()
@@ -78,7 +78,7 @@ import Testing
         #expect(Self.names.map { factory.total($0) } == expected.map { Int64($0) })
         #expect(statistics.foreignMessages == 1 && statistics.overruns == 1 && statistics.messages > 0)
         let lags = try #require(factory.values["network_reachability_listener_lag_seconds{namespace=current}"])
-        // The path listener was told at once, the other 40 ms later.
+        // The path listener was called at once, the other one 40 ms later.
         #expect(lags.count == 2)
         #expect(try #require(lags.first) < 1000)
         let last = Double(try #require(lags.last))
@@ -92,7 +92,7 @@ import Testing
         #expect(factory.values["network_reachability_foreign_messages_total{namespace=current}"] == [1, 1])
     }
 
-    @Test func `reports at the same time count nothing twice`() async throws {
+    @Test func `concurrent reports count nothing twice`() async throws {
         await listen()
         DispatchQueue.concurrentPerform(iterations: 16) { _ in
             _ = manager.status
@@ -101,7 +101,7 @@ import Testing
         #expect(factory.total("lookups") == Int64(manager.statistics.lookups))
     }
 
-    @Test func `it reports at an interval, and once more at the end`() async throws {
+    @Test func `metrics are reported at an interval and once more at the end`() async throws {
         let clock = SteppedClock()
         let task = Task { [reporter] in await reporter.run(every: .seconds(15), clock: clock) }
         #expect(await clock.sleeps.waitForCount(1, timeout: .seconds(60)))
@@ -120,7 +120,7 @@ import Testing
         #expect(clock.sleeps.values == [.seconds(15), .seconds(15)])
     }
 
-    /// The statistics once the monitor has counted what was sent to it.
+    /// The statistics after the monitor has processed all messages.
     private var settledStatistics: MonitorStatistics {
         manager.record.monitor.queue.sync {}
         return manager.statistics

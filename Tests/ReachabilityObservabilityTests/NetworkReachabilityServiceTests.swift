@@ -6,7 +6,7 @@ import ReachabilityObservability
 import ServiceLifecycle
 import Testing
 
-/// A part of a service group.
+/// Reachability as a service of a service group.
 @Suite struct NetworkReachabilityServiceTests {
     private struct Stop: Error {}
 
@@ -18,7 +18,7 @@ import Testing
         kernel.addRoute("default", via: "10.0.0.1")
     }
 
-    @Test func `it tells what is so, then the changes, and ends with the group`() async throws {
+    @Test func `the service reports the state and its changes, and ends with the group`() async throws {
         let (paths, continuation) = AsyncStream.makeStream(of: NetworkPath.self)
         let service = NetworkReachabilityService(try NetworkReachabilityManager(kernel: kernel)) {
             continuation.yield($0)
@@ -33,7 +33,7 @@ import Testing
         try await running.value
     }
 
-    @Test func `what the update throws ends it`() async throws {
+    @Test func `an error of the update handler ends the service`() async throws {
         let service = NetworkReachabilityService(try NetworkReachabilityManager(kernel: kernel)) { _ in throw Stop() }
         await #expect(throws: Stop.self) { try await service.run() }
     }

@@ -1,7 +1,7 @@
 import CoreMetrics
 import LinuxSupport
 
-/// Makes metrics that write down what they are told.
+/// A metrics backend that records the values of each metric.
 final class RecordingFactory: MetricsFactory {
     /// A metric by its name and its dimensions, as Prometheus writes them.
     typealias Key = String
@@ -26,12 +26,12 @@ final class RecordingFactory: MetricsFactory {
 
     private let metrics: Locked<[Key: Metric]> = Locked([:])
 
-    /// What every metric was told so far.
+    /// The values of each metric so far.
     var values: [Key: [Int64]] {
         metrics.withLock { $0.mapValues { metric in metric.values.withLock { $0 } } }
     }
 
-    /// What the counter of a name has counted, in the namespace `current`.
+    /// Returns the value of a counter in the namespace `current`.
     func total(_ name: String) -> Int64? {
         values["network_reachability_\(name)_total{namespace=current}"]?.reduce(0, +)
     }

@@ -6,7 +6,7 @@ import ServiceLifecycle
 import TestSupport
 import Testing
 
-/// The end of a daemon's requests.
+/// The requests of a daemon at its shutdown.
 struct RetryCoordinatorServiceTests {
     private let coordinator = RetryCoordinator(verdicts: PlayedNetwork())
 
@@ -17,7 +17,7 @@ struct RetryCoordinatorServiceTests {
         )
     }
 
-    /// Begins a request that ends when `gate` does, or when it is cancelled.
+    /// Starts a request that ends with `gate` or with its cancellation.
     private func request(_ gate: AsyncStream<Void>) async throws -> Task<Int, any Error> {
         let target = try RetryTarget(host: "example.org", method: .get)
         let (begins, begin) = AsyncStream.makeStream(of: Void.self)
@@ -33,7 +33,7 @@ struct RetryCoordinatorServiceTests {
         return task
     }
 
-    @Test func `what is under way comes to its end, and nothing new begins`() async throws {
+    @Test func `a graceful shutdown completes current requests and starts no new one`() async throws {
         let (gate, key) = AsyncStream.makeStream(of: Void.self)
         let group = group(.seconds(3600))
         let running = Task { try await group.run() }
@@ -41,7 +41,7 @@ struct RetryCoordinatorServiceTests {
         await group.triggerGracefulShutdown()
         var ending: RetryError.Ending?
         let target = try RetryTarget(host: "example.org", method: .get)
-        // The group tells its services in its own time.
+        // The group shuts down its services asynchronously.
         while ending == nil {
             do { _ = try await withRetry(target: target, coordinator: coordinator) { $0 } } catch {
                 ending = error.ending
@@ -54,7 +54,7 @@ struct RetryCoordinatorServiceTests {
         try await running.value
     }
 
-    @Test func `what is not over in time is cancelled`() async throws {
+    @Test func `requests that exceed the drain limit are cancelled`() async throws {
         let (gate, key) = AsyncStream.makeStream(of: Void.self)
         defer { key.finish() }
         let group = group(.zero)
@@ -66,7 +66,7 @@ struct RetryCoordinatorServiceTests {
         #expect(error?.ending == .shutDown)
     }
 
-    @Test func `a group that is cancelled cancels what is under way`() async throws {
+    @Test func `cancelling the group cancels current requests`() async throws {
         let (gate, key) = AsyncStream.makeStream(of: Void.self)
         defer { key.finish() }
         let group = group(.seconds(3600))

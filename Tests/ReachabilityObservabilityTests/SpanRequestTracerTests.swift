@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 import Tracing
 
-/// Spans of requests, as a tracer in memory has them and as a server is told of them.
+/// The spans of requests in a tracer in memory, and the trace fields that a server receives.
 @Suite(.timeLimit(.minutes(15))) struct SpanRequestTracerTests {
     private let tracer = InMemoryTracer()
 
@@ -44,7 +44,7 @@ import Tracing
         return texts
     }
 
-    /// Sends with a client, and returns the span of the request, those of its attempts, and what the server was told.
+    /// Sends a request, and returns its span, the spans of its attempts, and the requests that the server received.
     private func send(
         _ answers: [ScriptedReply],
         _ change: (inout HTTPClientRequest, inout RetrySettings) -> Void = { _, _ in },
@@ -67,7 +67,7 @@ import Tracing
         return (whole, spans.filter { $0.parentSpanID == whole.spanID }, server.received)
     }
 
-    @Test func `a request is a span, each attempt its child, and each wait an event`() async throws {
+    @Test func `a request has a span, a child span for each attempt, and an event for each wait`() async throws {
         let (request, attempts, seen) = try await send([.status(503), .disconnect, .status(200)])
         #expect(request.operationName == "request GET" && request.parentSpanID == nil && request.status == nil)
         #expect(strings(request)["http.response.status_code"] == "200" && strings(request)["error.type"] == nil)
@@ -85,7 +85,7 @@ import Tracing
         #expect(seen.map { $0.fields[InMemoryTracer.spanIDKey] } == attempts.map(\.spanID))
     }
 
-    @Test func `nothing of a URL is told that may be a secret`() async throws {
+    @Test func `spans do not contain secrets of a URL or header field`() async throws {
         let (request, attempts, _) = try await send([.redirect(302, to: "/b?code=secret"), .status(404)]) {
             request,
             _ in
@@ -106,7 +106,7 @@ import Tracing
         #expect(attempts.map { strings($0)["http.request.resend_count"] } == [nil, "1"])
     }
 
-    @Test func `a request is a child of what sends it, and what adapts it one of its attempt`() async throws {
+    @Test func `the caller's span is the parent, and adapters run in the attempt's span`() async throws {
         let outer = tracer.startSpan("outer")
         let inner = Locked<InstrumentationContext?>(nil)
         let (request, attempts, _) = try await ServiceContext.withValue(outer.context) {
@@ -126,7 +126,7 @@ import Tracing
         #expect(strings(request)["http.request.method_original"] == "PURGE")
     }
 
-    @Test func `one that fails says how, and not in the words of others`() async throws {
+    @Test func `the span of a failed request contains the type of the error but no message`() async throws {
         let (request, attempts, _) = try await send([.disconnect]) { request, _ in
             request.method = .POST
             request.body = .bytes(ByteBuffer(string: "x"))
@@ -136,8 +136,8 @@ import Tracing
         #expect(attempts.count == 1 && strings(attempts[0])["error.type"] == "HTTPClientError")
     }
 
-    /// async-http-client adds fields of its own then, behind what there is.
-    @Test func `a server is told one span by a client that traces, too`() async throws {
+    /// A tracing client adds its own trace fields after the existing ones.
+    @Test func `a server receives one span if the client traces, too`() async throws {
         let (request, attempts, seen) = try await send(
             [.status(200)],
             { request, _ in
@@ -155,8 +155,8 @@ import Tracing
         #expect(span.parentSpanID == attempts[0].spanID && span.traceID == request.traceID)
     }
 
-    /// The field of a caller's own trace gives way.
-    @Test func `the attempt's own fields take the place of those there are`() async throws {
+    /// The trace field of the caller is replaced.
+    @Test func `the trace fields of an attempt replace those of the caller`() async throws {
         let (_, attempts, seen) = try await send([.status(200)]) { request, _ in
             request.headers.add(name: InMemoryTracer.spanIDKey, value: "other")
         }

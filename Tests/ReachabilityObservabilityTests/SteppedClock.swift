@@ -1,7 +1,7 @@
 import LinuxSupport
 import NetworkReachabilityTesting
 
-/// A clock on which whoever sleeps is woken by the test, one sleep at a time.
+/// A clock whose sleeps are ended by the test, one at a time.
 final class SteppedClock: Clock {
     struct Instant: InstantProtocol {
         var offset = Swift.Duration.zero
@@ -11,7 +11,7 @@ final class SteppedClock: Clock {
         static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
     }
 
-    /// The lengths of the sleeps that have begun.
+    /// The durations of the sleeps that have begun.
     let sleeps = RecordingListener<Swift.Duration>()
     private let time = Locked(Instant())
     private let steps: AsyncStream<Void>
@@ -24,7 +24,7 @@ final class SteppedClock: Clock {
     var now: Instant { time.withLock { $0 } }
     let minimumResolution = Swift.Duration.zero
 
-    /// Lets the sleep under way end, or the next one that begins.
+    /// Ends the current sleep or the next one.
     func wake() {
         step.yield()
     }
