@@ -6,7 +6,7 @@ extension EvidenceCase {
     static let verdict = "ok verdict: reachable (ethernet or Wi-Fi)"
     private static let router = "note neighbour: gateway 10.1.0.1 not queried recently, which is normal"
 
-    /// Targets that can be reached.
+    /// Targets that are reachable.
     static let ways: [EvidenceCase] = [
         EvidenceCase(
             name: "the network at large",
@@ -97,7 +97,7 @@ extension EvidenceCase {
         "note route: none: the routes were removed with their links",
     ]
 
-    /// Links that stand in the way.
+    /// Links without a usable path.
     static let linkTroubles: [EvidenceCase] = [
         EvidenceCase(
             name: "the uplink is unplugged",
@@ -200,7 +200,7 @@ extension EvidenceCase {
         ),
     ]
 
-    /// Addresses that are missing, and interfaces.
+    /// Missing addresses and interfaces.
     static let others: [EvidenceCase] = [
         EvidenceCase(
             name: "a default route through a link without an address",

@@ -9,14 +9,14 @@ import Testing
 /// The chain of evidence, in a fake kernel and a real one.
 @Suite struct EvidenceTests {
     @Test(arguments: WorldKind.allCases, EvidenceCase.all)
-    func chainExplainsTheVerdict(kind: WorldKind, play: EvidenceCase) async throws {
+    func `the chain of evidence explains the verdict`(kind: WorldKind, play: EvidenceCase) async throws {
         try await kind.play { world, checks in
             try world.apply(play.changes)
             var options = NetworkReachabilityOptions()
             options.firewallMark = play.mark
             let manager = try world.manager(of: play.host, options: options)
             var evidence = manager.evidence()
-            // A real kernel takes its time to let a link be dormant, and to take routes away.
+            // A real kernel sets dormant links and removes routes with a delay.
             _ = Deadline(after: .seconds(15)).poll {
                 evidence = manager.evidence()
                 return evidence.path.reason == play.reason
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// What holds of every chain.
+    /// Checks the properties that every chain has.
     static func expectSound(_ evidence: NetworkEvidence, _ checks: Checks) {
         let states = evidence.steps.map(\.state)
         checks.expect(evidence.steps.last?.kind, is: .verdict)
@@ -44,13 +44,13 @@ import Testing
     }
 
     @Test(arguments: FakeKernel.NeighbourState.allCases)
-    func everyStateOfTheGatewayIsTold(state: FakeKernel.NeighbourState) async throws {
+    func `the chain contains the neighbour state of the gateway`(state: FakeKernel.NeighbourState) async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.uplink)
             let manager = try world.manager(of: "203.0.113.7")
             world.kernel.setNeighbour("10.1.0.1", on: "c0", state)
             let evidence = manager.evidence()
-            // It is evidence, and changes no verdict.
+            // The state is only evidence and does not change the verdict.
             checks.expect(evidence.path.status, is: .wired)
             let step = evidence.steps.first { $0.kind == .neighbour }
             let isGood = [.reachable, .permanent, .noARP].contains(state)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func aNameIsExplained() async throws {
+    @Test func `the chain explains the addresses of a name or why there are none`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             world.resolver.set("both.example", addresses: ["2001:db8::7", "203.0.113.7"])
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: FakeKernel.Fault.allCases)
-    func aKernelThatCannotBeAsked(fault: FakeKernel.Fault) async throws {
+    func `a denied query is a broken step of the kernel`(fault: FakeKernel.Fault) async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.uplink)
             world.kernel.denyNetlink(fault)
@@ -127,7 +127,7 @@ import Testing
                 checks.expect(evidence.brokenStep?.kind, is: .kernel)
                 checks.expect(evidence.brokenStep?.summary.hasPrefix("cannot "), is: true)
                 Self.expectSound(evidence, checks)
-                // The same when the connection breaks later.
+                // The same if the connection fails later.
                 world.kernel.denyNetlink(nil)
                 world.kernel.failQuestions(nil)
                 checks.expect(manager.evidence().path.status, is: .wired)
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func aMinorityIsNotEnough() async throws {
+    @Test func `reachable addresses below the quorum are not sufficient`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.cable() + [.route(RouteChange("8.0.0.0/7", via: "10.1.0.1"))])
             let evidence = try world.manager().evidence()
@@ -149,12 +149,12 @@ import Testing
         }
     }
 
-    @Test func whatGoesWhileItIsLookedAtIsAskedAgain() async throws {
+    @Test func `a change during the collection of evidence does not make the chain inconsistent`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.uplink)
             let manager = try world.manager(of: "203.0.113.7")
             for index in 0..<40 {
-                // A change in another thread, somewhere between the questions.
+                // A concurrent change at a random moment between the queries.
                 let group = DispatchGroup()
                 DispatchQueue.global().async(group: group) { world.kernel.setCarrier("c0", index % 2 == 1) }
                 let evidence = manager.evidence()
@@ -165,7 +165,7 @@ import Testing
     }
 }
 
-/// A network and the chain of evidence it must lead to, the same in every world.
+/// A network and its expected chain of evidence, which is the same in every world.
 struct EvidenceCase: Sendable, CustomTestStringConvertible {
     let name: String
     /// The target; nil for the network at large.
@@ -173,12 +173,12 @@ struct EvidenceCase: Sendable, CustomTestStringConvertible {
     var mark: UInt32 = 0
     let changes: [Change]
     let reason: NetworkPath.UnsatisfiedReason?
-    /// The steps that hold or are worth knowing, those that are not reached left out.
+    /// The expected steps, without steps that are not reached.
     let chain: [String]
 
     var testDescription: String { name }
 
-    /// A chain as lines: mark, kind and summary; the remedy stands behind an arrow.
+    /// Returns a line for each step of a chain: mark, kind and summary. The remedy follows after an arrow.
     static func lines(of evidence: NetworkEvidence) -> [String] {
         evidence.steps.filter { $0.state != .notReached }.map { step in
             "\(step.state == .informational ? "note" : step.state.rawValue) \(step.kind.rawValue): \(step.summary)"

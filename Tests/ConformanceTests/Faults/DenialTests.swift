@@ -8,10 +8,10 @@ import Testing
 
 @testable import NetworkReachability
 
-/// Netlink that does not work, or not yet, or not any more.
+/// Netlink that is unavailable at the start, later or temporarily.
 @Suite struct DenialTests {
     @Test(arguments: FakeKernel.Fault.allCases)
-    func deniedAtTheStartAndTriedAgain(fault: FakeKernel.Fault) async throws {
+    func `a denied connection is retried with increasing delays`(fault: FakeKernel.Fault) async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             world.kernel.denyNetlink(fault)
@@ -24,7 +24,7 @@ import Testing
             checks.expect(isServed, is: true)
             world.flush()
             checks.expect(listener.values, is: [.unknown])
-            // 0.1, 0.2, 0.4 ... 30 s.
+            // The delay doubles from 0.1 s to 30 s.
             for delay in [100, 200, 400, 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000] {
                 checks.expect(world.clock.timeToNextAction, is: .milliseconds(delay))
                 world.clock.advance(by: .milliseconds(delay))
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func theWaitBeginsAnewAfterSuccess() async throws {
+    @Test func `the delay starts again after a success`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             world.kernel.denyNetlink()
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: FakeKernel.Fault.allCases)
-    func questionsFailForAWhile(fault: FakeKernel.Fault) async throws {
+    func `listeners recover from temporarily failing queries`(fault: FakeKernel.Fault) async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (manager, listener) = try world.listeningManager()
@@ -87,8 +87,8 @@ import Testing
         }
     }
 
-    /// The caller's own query finds out that the connection is broken, and nothing else happens afterwards.
-    @Test func listenersRecoverAfterAFailedQuestionOfSomebodyElse() async throws {
+    /// The caller's query detects that the connection is broken. No event follows.
+    @Test func `listeners recover after a failed query of another caller`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (manager, listener) = try world.listeningManager()
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func whyItIsUnknownIsLoggedOnceForEachFailure() async throws {
+    @Test func `each failure is logged once`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let log = RecordingListener<String>()
@@ -116,7 +116,7 @@ import Testing
                 world.kernel.failQuestions()
                 for _ in 0..<5 { checks.expect(manager.status, is: .unknown) }
                 checks.expect(log.values, is: Array(repeating: "status is unknown", count: 2 * round - 1))
-                // Another failure is news.
+                // Another failure is logged, too.
                 world.kernel.failQuestions(.notPermitted)
                 for _ in 0..<5 { checks.expect(manager.status, is: .unknown) }
                 checks.expect(log.count, is: 2 * round)
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func theNamespaceIsReplaced() async throws {
+    @Test func `listeners follow a replaced namespace`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (manager, listener) = try world.listeningManager()
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func theNamespaceIsReplacedWhileOnlyAsked() async throws {
+    @Test func `a query detects a replaced namespace without listeners`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let manager = try world.manager()
@@ -154,7 +154,8 @@ import Testing
     }
 }
 
-/// A kernel that does not have all groups, as an older one: its answers are right all the same, and it is said once.
+/// A kernel without all multicast groups, such as an older one. The results are still correct, and the missing groups
+/// are logged once.
 @Suite struct MissingGroupTests {
     private struct OlderKernel: Kernel {
         let kernel: FakeKernel
@@ -188,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `they are left out, and the log says which`() async throws {
+    @Test func `missing multicast groups are logged and do not prevent listening`() async throws {
         let world = FakeWorld()
         try world.apply(Change.ipv4Uplink)
         let log = RecordingListener<String>()
@@ -214,11 +215,11 @@ import Testing
     }
 }
 
-/// Of several hops the kernel chooses one for each destination and source.
+/// Routes with several next hops. The kernel selects one for each destination and source.
 @Suite struct SeveralHopsTests {
-    /// The hop that the kernel has chosen for an address stays the answer, with or without a carrier.
+    /// The kernel keeps the hop of an address regardless of its carrier.
     @Test(arguments: WorldKind.allCases)
-    func `an address whose hop has lost its carrier is not reachable, and others are`(kind: WorldKind) async throws {
+    func `only addresses whose hop lost its carrier are not reachable`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.cable() + Change.cable("c1", 2))
             let hops = [("10.1.0.1", "c0"), ("10.2.0.1", "c1")]
@@ -236,9 +237,10 @@ import Testing
         }
     }
 
-    /// IPv6 chooses for each transport protocol: an address counts if connections and datagrams to it have a hop with a carrier.
+    /// For IPv6 the kernel selects a hop for each transport protocol. An address is reachable if its TCP and UDP hops
+    /// have carrier.
     @Test(arguments: WorldKind.allCases)
-    func `of IPv6, connections and datagrams have hops of their own`(kind: WorldKind) async throws {
+    func `an IPv6 address is reachable if its TCP and UDP hops have carrier`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.cable() + Change.cable("c1", 2))
             let hops = [("fd01::1", "c0"), ("fd02::1", "c1")]
@@ -247,7 +249,7 @@ import Testing
             world.settle()
             let paths = try (1...32).map { try world.manager(of: "2001:db8::\($0)").path }
             let reachable = paths.count { $0.status.isReachable }
-            // A quarter of them is expected, and a half if a single lookup decided.
+            // About a quarter of the addresses is expected. It would be half with a single lookup.
             checks.expect((1...31).contains(reachable), is: true)
             for path in paths {
                 checks.expect(path.interface?.name, is: path.status.isReachable ? "c1" : "c0")
@@ -255,8 +257,8 @@ import Testing
         }
     }
 
-    /// No look may name another hop than the next: that would be a line too many.
-    @Test func everyLookNamesTheSameLeg() async throws {
+    /// If evaluations returned different hops, listeners would receive redundant changes.
+    @Test func `repeated evaluations return the same hop`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.cable())
             let managers = try (1...16).map { try world.manager(of: "203.0.113.\($0)") }
@@ -277,10 +279,10 @@ import Testing
     }
 }
 
-/// Rules on the source of packets, which only a lookup with that source meets.
+/// Rules on the source of packets, which match only lookups with that source.
 @Suite struct SourceRuleTests {
-    /// Although nobody has received of it.
-    @Test func whoAsksRightAfterARuleWasAdded() async throws {
+    /// The notification of the rule was lost.
+    @Test func `a query right after a rule was added observes the rule`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (manager, _) = try world.listeningManager()
@@ -292,7 +294,7 @@ import Testing
         }
     }
 
-    @Test func aRuleThatIsLostInAnOverrunIsFound() async throws {
+    @Test func `a rule whose notification was lost in an overrun is observed`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (manager, listener) = try world.listeningManager()

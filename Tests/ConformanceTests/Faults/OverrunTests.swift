@@ -2,9 +2,9 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-/// Lost messages, and messages that come before what they tell of.
+/// Lost messages, and messages that arrive before their state is visible.
 @Suite struct OverrunTests {
-    @Test func aLossOfMessagesIsOneMoreRing() async throws {
+    @Test func `an overrun starts an evaluation`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (manager, listener) = try world.listeningManager()
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func aLossWhileListeningBegins() async throws {
+    @Test func `an overrun at the start of listening loses no change`() async throws {
         try await WorldKind.playFake { world, checks in
             for _ in 0..<20 {
                 let world = FakeWorld()
@@ -27,7 +27,7 @@ import Testing
                 let listener = Listener()
                 let manager = try world.manager()
                 manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
-                // Somewhere between the first look and the first call.
+                // A random moment between the first evaluation and the first call.
                 try world.kernel.overrun { try world.apply(.lose) }
                 world.flush()
                 checks.expect(listener.values.last, is: .notReachable)
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func aLossWhileTheTargetsChange() async throws {
+    @Test func `an overrun during a change of targets loses no change`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let listener = Listener()
@@ -56,12 +56,12 @@ import Testing
         }
     }
 
-    @Test func aRealOverrun() async throws {
+    @Test func `a real overrun loses no change`() async throws {
         try await WorldKind.real.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (manager, listener) = try world.listeningManager()
             checks.expect(in: world, listener.values, becomes: [.wired])
-            // Held up, so that the buffer runs over: the monitor's queue waits for a listener without a queue.
+            // A listener without a queue blocks the monitor's queue, so that the socket buffer overflows.
             let gate = RecordingListener<Void>()
             let (entered, token) = (RecordingListener<Void>(), RecordingListener<NetworkReachabilityToken>())
             token.record(
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func aNotificationBeforeItsState() async throws {
+    @Test func `a change is reported at once although its state is visible late`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             world.kernel.delayState()
@@ -91,7 +91,8 @@ import Testing
             var expected = [NetworkReachabilityStatus.wired]
             for change in [Change.lose, .regain, .down("c0"), .up("c0"), .regain, .unplug("c0"), .plug("c0")] {
                 try world.apply(change)
-                // At once, for the question about a link is a barrier; no time goes by here.
+                // The change is reported at once, because the link query is a barrier. The clock does not advance
+                // here.
                 world.flush()
                 let status = manager.status
                 if expected.last != status { expected.append(status) }
@@ -101,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func theTrailingLookFindsWhatNothingAnnounced() async throws {
+    @Test func `the trailing evaluation finds a change without a notification`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink + [.add("c1")])
             let listener = Listener()
@@ -110,7 +111,7 @@ import Testing
             world.settle()
             world.kernel.touchLink("c1")
             world.flush()
-            // The carrier is gone, and the message of it is a second late.
+            // The carrier is lost. Its message arrives a second later.
             world.kernel.setCarrier("c0", false, notifiedAfter: .seconds(1))
             world.flush()
             checks.expect(listener.values, is: [.wired])
@@ -123,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func foreignMessagesAreIgnored() async throws {
+    @Test func `messages of other processes are ignored`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (manager, listener) = try world.listeningManager()
@@ -140,10 +141,10 @@ import Testing
     }
 }
 
-/// A loss is told when it is so, at once, however soon it is over.
+/// A loss is reported at once, regardless of its duration.
 @Suite struct LossTests {
     @Test(arguments: [Change.lose, .down("c0"), .unplug("c0")])
-    func aLossIsToldAtOnce(loss: Change) async throws {
+    func `a loss is reported at once`(loss: Change) async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (manager, listener) = try world.listeningManager()
@@ -155,9 +156,9 @@ import Testing
         }
     }
 
-    /// What may decide instead of IPv4 is asked about at once.
+    /// The lookups that could replace IPv4 are in the same round.
     @Test(arguments: [Change.lose, .down("c0"), .unplug("c0")])
-    func aLossTakesOneRound(loss: Change) async throws {
+    func `a loss takes one round of lookups`(loss: Change) async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (manager, listener) = try world.listeningManager()
@@ -171,8 +172,9 @@ import Testing
         }
     }
 
-    /// A route that is removed and added again was away in between; who does not want to hear of that waits for it to settle.
-    @Test func whatIsReplacedInTwoStepsWasLostInBetween() async throws {
+    /// A route that is removed and added again was missing for a moment. Listeners with a settle policy do not
+    /// receive this.
+    @Test func `a route that is removed and added again is a loss`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink + Change.cable("c1", 2))
             let (manager, listener) = try world.listeningManager()
@@ -184,7 +186,7 @@ import Testing
             )
             world.flush()
             let other = Change.addRoute(RouteChange("0.0.0.0/0", via: "10.2.0.1"))
-            // Others change things in between that lead nowhere.
+            // An unrelated change in between.
             try world.batch([.lose, .addRoute(RouteChange("198.51.100.0/24", .blackhole)), other])
             world.flush()
             checks.expect(listener.values, is: [.wired, .notReachable, .wired])
@@ -194,8 +196,8 @@ import Testing
         }
     }
 
-    /// A route that is replaced in one step never was away.
-    @Test func whatIsReplacedInOneStepIsNotLost() async throws {
+    /// A route that is replaced in one step was never missing.
+    @Test func `a route that is replaced in one step is not a loss`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink + Change.cable("c1", 2))
             let (manager, listener) = try world.listeningManager()
@@ -207,8 +209,8 @@ import Testing
         }
     }
 
-    /// The replacement may be among what was lost.
-    @Test func anOverrunInBetweenLeavesTheTruth() async throws {
+    /// The message of a replacement may be lost.
+    @Test func `an overrun during a batch leaves the correct state`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (manager, listener) = try world.listeningManager()
@@ -223,7 +225,7 @@ import Testing
         }
     }
 
-    @Test func nobodySeesTheMiddleOfABatch() async throws {
+    @Test func `the intermediate state of a batch is not observed`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (listener, late) = (Listener(), Listener())
@@ -235,7 +237,7 @@ import Testing
             try world.kernel.batch {
                 try world.apply(.lose)
                 world.flush()
-                // Neither who asks, nor who begins to listen, nor a connection that is opened now.
+                // The intermediate state is hidden from queries, new listeners and new connections.
                 checks.expect(manager.status, is: .wired)
                 newcomer.startListening(onQueue: late.queue, onUpdatePerforming: late.record)
                 world.settle()
@@ -253,9 +255,9 @@ import Testing
     }
 }
 
-/// The socket that listens fails for good: that is told, and another takes its place.
+/// A listening socket that fails permanently. The failure is reported, and another socket replaces it.
 @Suite struct UnreadableTests {
-    @Test func whatCannotBeReadIsUnknownUntilAnotherSocketListens() async throws {
+    @Test func `the status is unknown until another socket replaces a failed one`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (manager, listener) = try world.listeningManager()
@@ -267,14 +269,14 @@ import Testing
             world.pass(.milliseconds(100))
             checks.expect(listener.values, is: [.wired, .unknown, .wired])
             checks.expect(world.kernel.listenerCount, is: 1)
-            // Where it fails again and again, it is tried less and less often.
+            // Repeated failures increase the delay.
             world.kernel.failListening()
             world.flush()
             world.pass(.milliseconds(100))
             checks.expect(world.kernel.listenerCount, is: 0)
             world.pass(.milliseconds(100))
             checks.expect(world.kernel.listenerCount, is: 1)
-            // And changes are received of again.
+            // Changes are reported again.
             try world.apply(.lose)
             world.flush()
             checks.expect(listener.values, is: [.wired, .unknown, .wired, .unknown, .wired, .notReachable])

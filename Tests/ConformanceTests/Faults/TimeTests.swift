@@ -3,9 +3,9 @@ import Testing
 
 @testable import NetworkReachability
 
-/// What happens because time goes by, and what must not.
+/// Changes that are caused by the passing of time.
 @Suite struct TimeTests {
-    @Test func anExpiryNobodyTellsOf() async throws {
+    @Test func `an expired route is detected without a notification`() async throws {
         try await WorldKind.playFake { world, checks in
             let route = RouteChange("::/0", via: "fd01::1").expiring(after: 600)
             try world.apply(Change.cable() + [.route(route)])
@@ -16,7 +16,7 @@ import Testing
             world.clock.advance(by: .seconds(598))
             world.flush()
             checks.expect(listener.values, is: [.wired])
-            // A router's advertisement gives it another ten minutes.
+            // A router advertisement extends the lifetime by ten minutes.
             try world.apply(.replaceRoute(route))
             world.settle()
             world.clock.advance(by: .seconds(598))
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func afterSleepEverythingIsLookedAtAtOnce() async throws {
+    @Test func `all targets are evaluated immediately after sleep`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             world.resolver.set("example.org", addresses: ["203.0.113.7"])
@@ -41,7 +41,7 @@ import Testing
             checks.expect(other.values.last, is: .wired)
             world.clock.advance(by: .seconds(10))
             let questions = world.resolver.questionCount(of: "example.org")
-            // What changed while asleep was told to nobody.
+            // Changes during sleep send no notification.
             try world.kernel.overrunSilently { try world.apply(.unplug("c0")) }
             world.resolver.set("example.org", addresses: ["10.1.0.2"])
             world.clock.sleep(for: .seconds(3600))
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func aBatchThatSwapsShowsEveryStep() async throws {
+    @Test func `each step of a batch that swaps routes is reported`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink + Change.cable("c1", 2))
             let listener = Listener()
@@ -71,7 +71,7 @@ import Testing
             checks.expect(listener.values, is: [.wired, .notReachable, .wired, .notReachable, .wired])
             checks.expect(paths.values.compactMap { $0.interface?.name }, is: ["c0", "c1", "c0"])
             checks.expect(paths.count, is: 5)
-            // Rules, too.
+            // The same applies to rules.
             try world.apply(.addRule(RuleChange(.lookUp(254))))
             world.settle()
             try world.batch([.removeRule(.ipv4, priority: 100), .addRule(RuleChange(.lookUp(254)))])
@@ -84,8 +84,8 @@ import Testing
         }
     }
 
-    /// A real batch is as fast as the process that sends it; what is told of it is at most what it did.
-    @Test func aRealBatchThatSwaps() async throws {
+    /// The steps of a real batch may be too fast to be reported separately.
+    @Test func `a real batch that swaps routes reports at most its steps`() async throws {
         try await WorldKind.real.play { world, checks in
             try world.apply(Change.ipv4Uplink + Change.cable("c1", 2))
             let (manager, listener) = try world.listeningManager()
@@ -99,9 +99,9 @@ import Testing
     }
 }
 
-/// What a monitor counts.
+/// The statistics of a monitor.
 @Suite struct StatisticsTests {
-    @Test func everythingIsCountedOnce() async throws {
+    @Test func `each message, evaluation and call is counted once`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let listener = Listener()
@@ -115,7 +115,7 @@ import Testing
             }
             world.flush()
             checks.expect(listener.values, is: [.wired, .wired])
-            // Those who begin at the same time may be looked at together.
+            // Targets that start at the same time may share an evaluation.
             let before = manager.statistics.evaluations
             checks.expect((1...2).contains(before), "\(before) evaluations")
             checks.expect(manager.statistics.evaluatedTargets, is: 2)
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func lagEndsWhenTheListenerIsCalledOnItsQueue() async throws {
+    @Test func `the lag ends when the listener is called on its queue`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (manager, listener) = try world.listeningManager()
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func lagBeginsWhenTheNotificationIsNoticed() async throws {
+    @Test func `the lag begins when the notification is received`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let manager = try world.manager()
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func elementsOfSequencesCountAsCalls() async throws {
+    @Test func `elements of sequences count as calls`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let manager = try world.manager()
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func whatATimerTellsHasNoLag() async throws {
+    @Test func `a change that a timer detects has no lag`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.cable() + [.route(RouteChange("::/0", via: "fd01::1").expiring(after: 60))])
             let (manager, listener) = try world.listeningManager()
@@ -203,7 +203,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func everyCallThatANotificationLedToIsMeasured(kind: WorldKind) async throws {
+    func `the lag of each call that follows a notification is measured`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (manager, listener) = try world.listeningManager()

@@ -4,10 +4,10 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-/// When a listener is called, and where.
+/// The times and queues of listener calls.
 @Suite struct ListenerTests {
     @Test(arguments: WorldKind.allCases)
-    func theFirstCallTellsTheStateOfNow(kind: WorldKind) async throws {
+    func `the first call reports the current state`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             let (before, after) = (Listener(), Listener())
             let manager = try world.manager()
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func everyChangeIsToldOnceAndInOrder(kind: WorldKind) async throws {
+    func `each change is reported once and in order`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let listener = Listener()
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func whatDoesNotChangeTheFlagsIsNotTold(kind: WorldKind) async throws {
+    func `a change that leaves the flags unchanged is not reported`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink + Change.cable("c1", 2))
             let listener = Listener()
@@ -61,9 +61,9 @@ import Testing
         }
     }
 
-    /// Alamofire 5's closure is told of the status, Alamofire 4's property of the flags.
+    /// Alamofire 5's closure receives changes of the status, Alamofire 4's property changes of the flags.
     @Test(arguments: WorldKind.allCases)
-    func flagsWithoutTheStatusAreToldToThePropertyAlone(kind: WorldKind) async throws {
+    func `a change of only the flags is reported to the listener property alone`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (closure, property) = (Listener(), Listener())
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func nothingIsHeardAfterTheEndOnItsOwnQueue(kind: WorldKind) async throws {
+    func `a listener that is stopped on its queue is not called again`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (listener, witness) = (Listener(), Listener())
@@ -93,7 +93,7 @@ import Testing
             other.startListening(onQueue: witness.queue, onUpdatePerforming: witness.record)
             checks.expect(in: world, listener.values, becomes: [.wired])
             checks.expect(in: world, witness.values, becomes: [.wired])
-            // The news is on its way when the end comes.
+            // A change is pending when listening stops.
             try listener.queue.sync {
                 try world.apply(.lose)
                 checks.expect(in: world, witness.values, becomes: [.wired, .notReachable])
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func nothingIsHeardWhenTheManagerIsGone(kind: WorldKind) async throws {
+    func `the listener of a released manager is not called`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (listener, witness) = (Listener(), Listener())
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func aListenerIsReplacedWhileItListens(kind: WorldKind) async throws {
+    func `a listener can be replaced while listening`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (first, second, third) = (Listener(), Listener(), Listener())
@@ -154,10 +154,10 @@ import Testing
     }
 }
 
-/// Ends from within, and tokens.
+/// The end of listening inside a listener, and tokens.
 @Suite struct ListenerEndTests {
     @Test(arguments: WorldKind.allCases)
-    func theEndInsideTheListener(kind: WorldKind) async throws {
+    func `a listener can stop its own listening`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (listener, witness) = (Listener(), Listener())
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func theEndLetsGoOfTheClosure(kind: WorldKind) async throws {
+    func `the closure is released when listening stops`(kind: WorldKind) async throws {
         final class Captured: Sendable {
             let hasDied: Locked<Bool>
 
@@ -207,7 +207,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func theLastReleaseInsideTheListener(kind: WorldKind) async throws {
+    func `a listener can release its manager`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (listener, witness) = (Listener(), Listener())
@@ -236,7 +236,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func severalListenersByToken(kind: WorldKind) async throws {
+    func `each token keeps one listener`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (first, second, third) = (Listener(), Listener(), Listener())
@@ -257,7 +257,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func aTokenOutlivesItsManager(kind: WorldKind) async throws {
+    func `a token keeps its listener after its manager was released`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let listener = Listener()
@@ -270,7 +270,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func aTokenCancelledInsideItsListener(kind: WorldKind) async throws {
+    func `a listener can cancel its own token`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (listener, witness) = (Listener(), Listener())
@@ -292,7 +292,7 @@ import Testing
         }
     }
 
-    @Test func theMonitorStopsListeningWithTheLast() async throws {
+    @Test func `the monitor stops listening with the last listener`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let listener = Listener()
@@ -313,11 +313,11 @@ import Testing
     }
 }
 
-/// A queue, and what is received on it.
+/// A queue, and the statuses that are received on it.
 struct Listener: Sendable {
     let queue: DispatchQueue
     let received = RecordingListener<NetworkReachabilityStatus>()
-    /// How often a call came on another queue than this.
+    /// The calls on another queue.
     let misplaced = RecordingListener<Void>()
     private static let key = DispatchSpecificKey<UInt64>()
     private let mark = UInt64.random(in: 1 ... .max)
@@ -332,7 +332,7 @@ struct Listener: Sendable {
         received.record(status)
     }
 
-    /// Everything received, once all that is under way on the queue has been delivered.
+    /// The received statuses, including pending calls on the queue.
     var values: [NetworkReachabilityStatus] {
         queue.sync {}
         return received.values
@@ -344,9 +344,9 @@ extension NetworkReachabilityStatus {
 }
 
 extension Change {
-    /// Takes reachability away, in one step, and gives it back.
+    /// Removes reachability in one step. `regain` restores it.
     static let lose = Change.removeRoute(RouteChange("0.0.0.0/0", via: "10.1.0.1"))
     static let regain = Change.addRoute(RouteChange("0.0.0.0/0", via: "10.1.0.1"))
-    /// An uplink whose only default route these are about.
+    /// An uplink with a single default route, which `lose` and `regain` change.
     static let ipv4Uplink: [Change] = [.add("c0"), .address("10.1.0.2/24", on: "c0"), regain]
 }

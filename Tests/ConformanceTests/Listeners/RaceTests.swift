@@ -4,10 +4,10 @@ import Testing
 
 @testable import NetworkReachability
 
-/// Beginnings and ends at the same moment.
+/// Concurrent starts and stops of listening.
 @Suite struct RaceTests {
     @Test(arguments: ["203.0.113.7", "example.org"])
-    func beginningsAndEndsFromTwoThreadsLeaveNothingBehind(host: String) async throws {
+    func `concurrent starts and stops leave no listener and no timer`(host: String) async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             world.resolver.set("example.org", addresses: ["203.0.113.7"])
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func questionsFromManyThreadsAgreeWithTheListener(kind: WorldKind) async throws {
+    func `concurrent queries agree with the listener`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (manager, listener) = try world.listeningManager()
@@ -59,15 +59,15 @@ import Testing
     }
 }
 
-/// Who shares what.
+/// Monitors, evaluations and connections that managers share.
 @Suite struct SharingTests {
-    /// Questions that a change of a network takes while so many managers listen.
+    /// Returns the number of kernel queries after a change of the network while a number of managers listen.
     private static func questions(_ count: Int, _ hosts: [String?], _ checks: Checks) throws -> Int {
         let world = FakeWorld()
         try world.apply(Change.ipv4Uplink)
         let listener = Listener()
         let managers = try (0..<count).map { try world.manager(of: hosts[$0 % hosts.count]) }
-        // All of them begin in one turn, so that the last evaluation was about all of them.
+        // All managers start in one turn, so that the last evaluation includes all of them.
         world.holdingMonitor {
             for manager in managers {
                 manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
@@ -84,7 +84,7 @@ import Testing
         return world.kernel.questionCount - before
     }
 
-    @Test func equalTargetsShareOneEvaluation() async throws {
+    @Test func `managers of equal targets share one evaluation`() async throws {
         try await WorldKind.playFake { _, checks in
             let hosts = ["203.0.113.7", "203.0.113.8", nil]
             let one = try SharingTests.questions(3, hosts, checks)
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func fiveHundredManagersShareOneMonitor(kind: WorldKind) async throws {
+    func `five hundred managers share one monitor`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let listener = Listener()
@@ -108,14 +108,14 @@ import Testing
             try world.apply(.lose)
             checks.expect(in: world, listener.values.count, becomes: 1000)
             checks.expect(listener.values.count { $0 == .notReachable }, is: 500)
-            // Each of them shows what the one monitor has done: the same messages, and as many evaluations.
+            // Each manager returns the statistics of the shared monitor.
             checks.expect(in: world, Set(managers.map(\.statistics.messages)).count, becomes: 1)
             checks.expect(Set(managers.map { ObjectIdentifier($0.record.monitor) }).count, is: 1)
             checks.expect(Set(managers.map { ObjectIdentifier($0.record) }).count, is: 2)
         }
     }
 
-    @Test func twoWorldsShareNothing() async throws {
+    @Test func `managers of different namespaces share no monitor`() async throws {
         try await WorldKind.real.play { world, checks in
             let other = try RealWorld()
             defer { other.close() }

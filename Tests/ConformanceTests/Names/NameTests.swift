@@ -4,7 +4,7 @@ import Testing
 
 @testable import NetworkReachability
 
-/// Host names, with a name service and a clock that tests play.
+/// Host names with a simulated name service and clock.
 @Suite struct NameTests {
     /// A listener to `example.org` in a network with an uplink.
     private struct Scene {
@@ -27,7 +27,7 @@ import Testing
 
     private static let name = "example.org"
 
-    @Test func aNameIsUnknownUntilItIsResolved() async throws {
+    @Test func `the status of a name is unknown until it is resolved`() async throws {
         try await WorldKind.playFake { world, checks in
             world.resolver.hold(NameTests.name)
             let scene = try Scene(world)
@@ -42,8 +42,8 @@ import Testing
         }
     }
 
-    /// The answer and the beginning race for the monitor's queue.
-    @Test func aFastAnswerIsNoFaultOfTheKernel() async throws {
+    /// The answer and the start of listening compete for the monitor's queue.
+    @Test func `a fast answer during the start is not a failure of the kernel`() async throws {
         try await WorldKind.playFake { _, checks in
             for _ in 0..<200 {
                 let world = FakeWorld()
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func failuresAreFollowedByGrowingPauses() async throws {
+    @Test func `failed lookups are repeated at increasing intervals`() async throws {
         try await WorldKind.playFake { world, checks in
             world.resolver.fail(NameTests.name)
             let scene = try Scene(world)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func aNameIsRefreshedAtItsInterval() async throws {
+    @Test func `a name is looked up again at its refresh interval`() async throws {
         try await WorldKind.playFake { world, checks in
             world.resolver.set(NameTests.name, addresses: ["203.0.113.7"])
             let scene = try Scene(world, interval: .seconds(30))
@@ -93,7 +93,7 @@ import Testing
             world.flush()
             checks.expect(scene.listener.values.last, is: .notReachable)
             checks.expect(world.resolver.questionCount(of: NameTests.name), is: 2)
-            // A name service out of reach does not undo what it said before.
+            // An unreachable name service does not invalidate earlier answers.
             world.resolver.set(NameTests.name, addresses: ["203.0.113.7"])
             world.clock.advance(by: .seconds(30))
             world.resolver.fail(NameTests.name)
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func changesOfTheNetworkAndOfTheConfigurationAskAgain() async throws {
+    @Test func `a name is looked up again after changes of the network or the configuration`() async throws {
         try await WorldKind.playFake { world, checks in
             world.resolver.set(NameTests.name, addresses: ["203.0.113.7"])
             let scene = try Scene(world)
@@ -119,7 +119,7 @@ import Testing
             world.flush()
             checks.expect(world.resolver.questionCount(of: NameTests.name), is: 2)
             checks.expect(scene.listener.values.last, is: .notReachable)
-            // At most once a second.
+            // A name is looked up at most once a second.
             world.resolver.set(NameTests.name, addresses: ["203.0.113.7"])
             world.resolver.changeConfiguration()
             world.flush()
@@ -128,7 +128,7 @@ import Testing
             world.flush()
             checks.expect(world.resolver.questionCount(of: NameTests.name), is: 3)
             checks.expect(scene.listener.values.last, is: .wired)
-            // A route to elsewhere does not.
+            // An unrelated route does not cause a lookup.
             world.clock.advance(by: .seconds(10))
             try world.apply(.route(RouteChange("198.51.100.0/24", .blackhole)))
             world.settle()
@@ -137,7 +137,7 @@ import Testing
     }
 }
 
-/// How long questions about names may take whoever asks them.
+/// The maximum wait of a caller for a name.
 @Suite struct NameWaitTests {
     private static let name = "example.org"
 
@@ -151,7 +151,7 @@ import Testing
         return try world.manager(of: host, options: options)
     }
 
-    @Test func theHostsFileNeverWaits() async throws {
+    @Test func `a name in the hosts file needs no wait`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             world.resolver.setHosts(NameWaitTests.name, addresses: ["203.0.113.7"])
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func theFirstQuestionWaitsAsLongAsItMay() async throws {
+    @Test func `the first query waits at most for the configured time`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             world.resolver.hold(NameWaitTests.name)
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func aMonitorOfManyWaitsOutsideOfTasks() async throws {
+    @Test func `outside of tasks a query of a monitor waits`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             world.resolver.hold(NameWaitTests.name)
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test func anAddressAsksNobody() async throws {
+    @Test func `an address needs no name service`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let manager = try NameWaitTests.manager(world, "203.0.113.7", waiting: .seconds(60))
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func aListenersFirstCallWaitsForTheName() async throws {
+    @Test func `the first call of a listener waits for the name`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             world.resolver.set(NameWaitTests.name, addresses: ["203.0.113.7"])
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    @Test func whenTheTimeIsUpTheFirstCallIsUnknown() async throws {
+    @Test func `the first call reports unknown if the name is not resolved in time`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             world.resolver.set(NameWaitTests.name, addresses: ["203.0.113.7"])
@@ -257,7 +257,7 @@ import Testing
     }
 }
 
-/// Tasks share their threads: none of them is held up by the name service.
+/// Queries in tasks. Tasks share their threads, so a query must not block one of them.
 @Suite struct NameWaitInTaskTests {
     private let kernel = FakeKernel()
     private let resolver = FakeResolver()
@@ -270,7 +270,7 @@ import Testing
         resolver.hold("example.org")
     }
 
-    @Test func aPropertyDoesNotWait() async throws {
+    @Test func `in a task a property does not wait`() async throws {
         var options = NetworkReachabilityOptions()
         options.nameResolutionWait = .seconds(1000)
         let manager = try NetworkReachabilityManager(
@@ -282,7 +282,7 @@ import Testing
         #expect(manager.path.reason == .resolving)
     }
 
-    @Test func aMonitorOfManyDoesNotWait() async throws {
+    @Test func `in a task a query of a monitor does not wait`() async throws {
         var options = NetworkReachabilityOptions()
         options.nameResolutionWait = .seconds(1000)
         let environment = MonitorEnvironment(kernel: kernel, clock: kernel.clock, resolver: resolver)
@@ -291,7 +291,7 @@ import Testing
         #expect(monitor.path(to: "example.org")?.reason == .resolving)
     }
 
-    @Test func theCurrentPathWaits() async throws {
+    @Test func `currentPath waits for the name without blocking a thread`() async throws {
         let manager = try NetworkReachabilityManager(host: "example.org", kernel: kernel, resolver: resolver)
         async let path = manager.currentPath()
         resolver.release("example.org")
@@ -300,12 +300,12 @@ import Testing
     }
 }
 
-/// Questions that went out before the network changed.
+/// Lookups that were sent before the network changed.
 @Suite struct StuckQuestionTests {
     private static let name = "example.org"
 
-    /// Many times, for the answer and the timer that asks again run on threads of their own.
-    @Test func aStuckQuestionIsOvertakenAfterAChange() async throws {
+    /// The test is repeated, because the answer and the timer run in different threads.
+    @Test func `after a change one more lookup is started beside a hanging one`() async throws {
         try await WorldKind.playFake { _, checks in
             for _ in 0..<100 { try StuckQuestionTests.play(FakeWorld(), checks) }
         }
@@ -322,7 +322,7 @@ import Testing
         world.clock.advance(by: .seconds(5))
         try world.apply(.add("c1"))
         world.settle()
-        // One more may be asked beside the one that is stuck, no third.
+        // At most one lookup is started beside a hanging one.
         checks.expect(world.resolver.waitingCount(of: name), is: 2)
         try world.apply(.add("c2"))
         world.settle()
@@ -334,7 +334,7 @@ import Testing
         world.settle()
         checks.expect(listener.values, is: [.unknown, .wired])
         checks.expect(world.resolver.questionCount(of: name), is: 3)
-        // And it goes on being refreshed.
+        // The name is still refreshed.
         world.clock.advance(by: .seconds(300))
         world.flush()
         checks.expect(world.resolver.questionCount(of: name), is: 4)

@@ -120,9 +120,9 @@ extension PathCase {
     ]
 }
 
-/// IPv6 passes over routers that have failed as neighbours, while there is another way (RFC 4191, 3.2). No route changes.
+/// IPv6 skips routers whose neighbour state is failed if there is another path (RFC 4191, 3.2). No route changes.
 extension PathCase {
-    /// A second default route that comes after the first by its metric.
+    /// A second default route with a higher metric.
     private static let spare = Change.twoUplinks + [.route(RouteChange("::/0", via: "fd02::1", metric: 2000))]
     private static let host6ThroughSecond = "-R ------- c1 via fd02::1 from fd02::2 table 254 mtu 1500 for 6"
 

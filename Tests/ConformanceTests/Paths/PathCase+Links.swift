@@ -65,7 +65,7 @@ extension PathCase {
         ),
     ]
 
-    /// Default routes through the second uplink that count only without the first.
+    /// Default routes through the second uplink that are used only without the first.
     private static let second: [Change] = [
         .route(RouteChange("0.0.0.0/0", via: "10.2.0.1", metric: 200)),
         .route(RouteChange("::/0", via: "fd02::1", metric: 2000)),

@@ -6,22 +6,22 @@ import Testing
 @testable import NetworkDiagnostics
 @testable import NetworkReachability
 
-/// What the library says of the path before, after and back, in a fake kernel and a real one.
+/// The path before a change, after it and after its reversal, with a fake kernel and a real one.
 @Suite struct PathTests {
     @Test(arguments: WorldKind.allCases, PathCase.all)
-    func pathFollowsTheNetwork(kind: WorldKind, play: PathCase) async throws {
+    func `the path follows each change and its reversal`(kind: WorldKind, play: PathCase) async throws {
         try await kind.play { world, checks in try PathRun(play, in: world, checks).run() }
     }
 
-    @Test func namesAreUnique() {
+    @Test func `case names are unique`() {
         #expect(Set(PathCase.all.map(\.name)).count == PathCase.all.count)
     }
 }
 
-/// What is bound to an address of this machine.
+/// Paths of sockets that are bound to an address of this machine.
 @Suite struct BoundSourceTests {
     @Test(arguments: WorldKind.allCases)
-    func `rules on the source decide`(kind: WorldKind) async throws {
+    func `rules on the source address select the path of a bound socket`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(
                 Change.ipv4Uplink + [
@@ -46,7 +46,7 @@ import Testing
     }
 }
 
-/// Plays a case in a world: what is asked, and what listeners hear, must be what the case says.
+/// Runs a case in a world. The results of queries and listener calls must equal those of the case.
 struct PathRun {
     private let play: PathCase
     private let world: any World
@@ -105,7 +105,7 @@ struct PathRun {
         checks.expect(isHeard, "\(phase): received \(heardPaths.values.map { PathLine($0) }), not \(text)")
     }
 
-    /// Every call was a change, none was left out, and all came in order.
+    /// Checks that each call was a change, that no change is missing, and that the order is correct.
     private func expectOrder() {
         let paths = heardPaths.values
         for (path, next) in zip(paths, paths.dropFirst()) {
@@ -135,9 +135,9 @@ struct PathCase: Sendable, CustomTestStringConvertible {
     let undo: [Change]
     let before: String
     let after: String
-    /// Whether a real kernel takes its time to make the change true.
+    /// Whether a real kernel applies the change with a delay.
     var takesTime = false
-    /// Whether the network really goes through other states on the way.
+    /// Whether the network has intermediate states during the change.
     var mayPass = false
 
     var testDescription: String { name }
@@ -163,8 +163,8 @@ struct PathCase: Sendable, CustomTestStringConvertible {
         [.up("c0"), .address("fd01::2/64", on: "c0")] + Change.defaults(Change.addRoute)
 }
 
-/// All that tests compare of a path, in one line that reads the same in every world. For example
-/// `-R ------- c0 via 10.1.0.1 from 10.1.0.2 table 254 mtu 1500 for 46`, or `-- ------- noCarrier c0`.
+/// The compared properties of a path in one line, which is the same in every world. For example `-R ------- c0 via
+/// 10.1.0.1 from 10.1.0.2 table 254 mtu 1500 for 46`, or `-- ------- noCarrier c0`.
 struct PathLine: Hashable, CustomStringConvertible {
     let description: String
 
@@ -181,7 +181,7 @@ struct PathLine: Hashable, CustomStringConvertible {
         description = words.joined(separator: " ")
     }
 
-    /// - Parameter text: what is expected; whatever follows a `*` at its end is not compared.
+    /// - Parameter text: The expected line. If it ends in `*`, only the text before is compared.
     init(_ text: String) {
         description = text
     }

@@ -2,9 +2,9 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-/// Flapping: when it begins, when it ends, and who is told.
+/// Flapping: its start, its end and its reports.
 @Suite struct FlappingTests {
-    /// Somebody who hears of the whole path, and what he hears.
+    /// A listener of the whole path, and the received paths.
     private struct Reporter {
         let listener = Listener()
         private let paths = RecordingListener<NetworkPath>()
@@ -18,7 +18,7 @@ import Testing
             token = manager.addPathListener(for: interest, settle: policy, onQueue: listener.queue, paths.record)
         }
 
-        /// Everything received, once all that is under way on the queue has been delivered.
+        /// The received paths, including pending calls on the queue.
         var received: [NetworkPath] {
             listener.queue.sync {}
             return paths.values
@@ -27,7 +27,7 @@ import Testing
         var flapping: [Bool] { received.map(\.isFlapping) }
     }
 
-    @Test func itBeginsWithTheSixthChangeAndEndsAMinuteAfterTheLast() async throws {
+    @Test func `flapping begins with the sixth change and ends a minute after the last`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let manager = try world.manager()
@@ -59,14 +59,14 @@ import Testing
         }
     }
 
-    @Test func furtherChangesPutTheEndOff() async throws {
+    @Test func `further changes delay the end of flapping`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let manager = try world.manager()
             let whole = Reporter(manager)
             world.flush()
             for _ in 0..<3 { try world.flap() }
-            // Too seldom to begin, often enough to go on.
+            // Too rare to start flapping, but frequent enough to continue it.
             for _ in 0..<5 {
                 world.pass(.seconds(50))
                 try world.change(.lose)
@@ -82,8 +82,8 @@ import Testing
         }
     }
 
-    /// A target that never settles: whoever waits for it to settle must hear why there is no news.
-    @Test func noPolicyHoldsItBack() async throws {
+    /// A flapping target never settles, so listeners with a settle policy must receive the reason.
+    @Test func `flapping is reported under every settle policy`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let manager = try world.manager()
@@ -112,8 +112,8 @@ import Testing
         }
     }
 
-    /// It begins while another state is held back: what was told last is told again, now flapping.
-    @Test func whatIsHeldBackDoesNotHoldItBack() async throws {
+    /// Flapping begins during a settle time. The last reported state is reported again as flapping.
+    @Test func `flapping is reported while another state has not settled`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink + [.add("w0", .rawIP), .address("10.60.0.2/24", on: "w0")])
             let manager = try world.manager()
@@ -146,13 +146,13 @@ import Testing
         }
     }
 
-    @Test func whatNobodyIsToldOfDoesNotCount() async throws {
+    @Test func `changes that are not reported do not count as flapping`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let manager = try world.manager()
             let reporter = Reporter(manager)
             world.flush()
-            // Replaced in one step: nothing was lost.
+            // The route is replaced in one step, so there is no loss.
             for _ in 0..<10 {
                 try world.apply(.replaceRoute(RouteChange("0.0.0.0/0", via: "10.1.0.1")))
                 world.pass(.seconds(1))
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func nothingWaitsWhenNobodyListens() async throws {
+    @Test func `without listeners no timer waits for the end of flapping`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let manager = try world.manager()
@@ -175,7 +175,7 @@ import Testing
             world.flush()
             checks.expect(world.clock.scheduledCount, is: 0)
             checks.expect(manager.path.isFlapping, is: true)
-            // Somebody else waits for the end, and is told.
+            // A new listener receives the end.
             let other = Reporter(manager)
             world.flush()
             checks.expect(other.flapping, is: [true])
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test func itEndsAlsoWhereOnlyQuestionsAreAsked() async throws {
+    @Test func `flapping ends also for queries without listeners`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let manager = try world.manager()
@@ -201,7 +201,7 @@ import Testing
     }
 }
 
-/// When a target flaps, told in the simplest way: with every change of the past at hand.
+/// A simple model of flapping that stores all past changes.
 struct FlapModel {
     private var changes: [Duration] = []
     private var isFlapping = false
@@ -220,9 +220,9 @@ struct FlapModel {
     func count(at now: Duration) -> Int { changes.count { now - $0 < .seconds(60) } }
 }
 
-/// A storm, and listeners that are slow: what is held back stays bounded, and the end is right.
+/// Many changes and slow listeners. The pending state is bounded, and the final state is correct.
 @Suite struct OverloadTests {
-    @Test func aStormLeavesOneTimerAndOnePath() async throws {
+    @Test func `many changes leave one timer and one path per listener`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let listeners = (0..<3).map { _ in Listener() }
@@ -236,7 +236,7 @@ struct FlapModel {
             for round in 0..<300 {
                 try world.flap()
                 if round % 50 == 0 { world.pass(.milliseconds(10)) }
-                // One for each subscription, the trailing look and the end of flapping.
+                // One timer for each subscription, one for the trailing evaluation and one for the end of flapping.
                 checks.expect(world.clock.scheduledCount <= 5, "\(world.clock.scheduledCount) timers")
             }
             try world.change(.lose)
@@ -249,8 +249,8 @@ struct FlapModel {
         }
     }
 
-    /// A listener inside the monitor that ends itself with its first settled news.
-    @Test func theEndInsideASettledListener() async throws {
+    /// A listener without a queue that ends itself at its first settled change.
+    @Test func `a listener with a settle policy can cancel its own token`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (own, other) = (RecordingListener<NetworkReachabilityStatus>(), Listener())

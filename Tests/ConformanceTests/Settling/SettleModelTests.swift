@@ -2,14 +2,14 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-/// Random histories, the same ones in every run, received under every policy and compared with a model.
+/// Random histories, reproducible by seed, received under every policy and compared with a model.
 @Suite struct SettleModelTests {
     private static let policies: [SettlePolicy] = [
         .immediate, .settled(for: .milliseconds(1)), .settled(for: .milliseconds(700)), .settled(for: .seconds(3)),
     ]
 
     @Test(arguments: UInt64(1)...8)
-    func whatIsHeardIsWhatTheModelSays(seed: UInt64) async throws {
+    func `listeners receive the same as a model of their policy`(seed: UInt64) async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink + [.add("w0", .rawIP), .address("10.60.0.2/24", on: "w0")])
             let manager = try world.manager()
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// Changes the network in one step so that its status becomes `next`, or does something that leaves it alone.
+    /// Changes the network in one step so that its status becomes `next`, or makes an unrelated change.
     private static func lead(
         _ world: FakeWorld,
         from status: NetworkReachabilityStatus,
@@ -66,10 +66,9 @@ import Testing
     }
 }
 
-/// What a listener of the status must hear, told in the simplest way: millisecond by millisecond, with all of the past at
-/// hand.
+/// A simple model of a status listener that advances by single milliseconds.
 struct SettleModel {
-    /// What was received, and when.
+    /// A received status and its time.
     struct Entry: Equatable, Sendable {
         let time: Duration
         let status: NetworkReachabilityStatus
@@ -78,7 +77,7 @@ struct SettleModel {
     private let policy: SettlePolicy
     private var now: Int
     private var status: NetworkReachabilityStatus
-    /// Since when the status is what it is, and since when it is as reachable as it is.
+    /// The time since which the status is unchanged.
     private var sinceStatus: Int
     private(set) var received: [Entry]
 
@@ -116,7 +115,7 @@ struct SettleModel {
     }
 }
 
-/// Pauses and statuses drawn at random, the same ones for the same seed.
+/// Random pauses and statuses, reproducible by seed.
 struct SettleHistory {
     private var state: UInt64
 
@@ -140,7 +139,7 @@ struct SettleHistory {
         [.wired, .notReachable, .reachable(.wwan), .notReachable, .wired][draw(5)]
     }
 
-    /// Knuth's linear congruential generator; its high bits are good enough.
+    /// Knuth's linear congruential generator. Only its high bits are used.
     private mutating func draw(_ limit: Int) -> Int {
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         return Int((state >> 33) % UInt64(limit))

@@ -2,11 +2,11 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-/// `.settled(for:)`: what has held is told, and only that.
+/// The policy `.settled(for:)`, which reports only states that have lasted.
 @Suite struct SettledTests {
     private static let policy = SettlePolicy.settled(for: .seconds(2))
 
-    @Test func theFirstStateIsToldAtOnceAndAChangeWhenItHasHeld() async throws {
+    @Test func `the first state is reported at once, and a change after it has lasted`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let listener = Listener()
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func aReturnIsNotTold() async throws {
+    @Test func `a change that is reverted in time is not reported`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let listener = Listener()
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func anotherChangeBeginsTheWaitAnew() async throws {
+    @Test func `another change restarts the settle time`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let listener = Listener()
@@ -75,8 +75,8 @@ import Testing
         }
     }
 
-    /// Another reason is no other status: the wait goes on, and the latest path is what is told.
-    @Test func whatIsNoNewsLeavesTheWaitAlone() async throws {
+    /// Another reason is not another status. The settle time continues, and the latest path is reported.
+    @Test func `an irrelevant change does not restart the settle time`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let listener = Listener()
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func theEndDuringTheWait() async throws {
+    @Test func `cancelling a token during the settle time removes its timer`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (listener, other) = (Listener(), Listener())
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func theLastEndDuringTheWait() async throws {
+    @Test func `releasing the last token during the settle time ends listening`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let listener = Listener()
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func eachSubscriptionOfATargetHasItsOwnPolicy() async throws {
+    @Test func `each subscription of a target has its own policy`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let policies: [SettlePolicy] = [
@@ -173,8 +173,8 @@ import Testing
         }
     }
 
-    /// A message that was lost, or that the machine slept through, must not make an old state news.
-    @Test func whatIsToldIsSoWhenTheTimeIsUp() async throws {
+    /// A lost message, or sleep, must not cause the report of an old state.
+    @Test func `the state is evaluated again when the settle time ends`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let listener = Listener()
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func whatFollowsUnknownIsNotDelayed() async throws {
+    @Test func `the state after unknown is reported at once`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             world.resolver.set("example.org", addresses: ["203.0.113.7"])
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    @Test func sequencesSettleToo() async throws {
+    @Test func `sequences support settle policies`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let manager = try world.manager()
@@ -246,8 +246,8 @@ import Testing
         }
     }
 
-    /// The kernel's own time: what comes back at once is not told, what lasts is.
-    @Test func aRealChangeThatHolds() async throws {
+    /// With real time, a short change is not reported and a lasting change is.
+    @Test func `only a lasting change of a real network is reported`() async throws {
         try await WorldKind.real.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let (listener, witness) = (Listener(), Listener())

@@ -8,10 +8,10 @@ import Testing
 
 @testable import NetworkReachability
 
-/// A kernel that takes no filter, or not any more, as under a seccomp filter that begins later.
+/// A kernel that rejects socket filters, also if it accepted earlier ones (for example because of a seccomp filter).
 @Suite struct FilterRefusalTests {
     @Test(arguments: [NetlinkError.Stage.filter, .socket])
-    func answersAreRightWithoutAFilter(stage: NetlinkError.Stage) async throws {
+    func `changes are reported although the kernel rejects a filter`(stage: NetlinkError.Stage) async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let kernel = FilterRefusingKernel(kernel: world.kernel)
@@ -36,7 +36,7 @@ import Testing
             }
             checks.expect(recorder.lines.count, is: 5)
             let filters = kernel.filters.withLock { $0 }
-            // A socket that may be deaf is let go of, once: the next has no filter that could stay.
+            // A socket that may lack events is closed once. The next one has no filter that could remain.
             checks.expect(filters.count, is: stage == .filter ? 1 : 2)
             checks.expect(log.values.count { $0.hasPrefix("cannot filter route messages") }, is: 1)
             checks.expect(log.count, is: stage == .filter ? 1 : 2)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func aHostThatGoesIsLeftOutOfTheFilter() async throws {
+    @Test func `a removed host is removed from the filter`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let kernel = FilterRefusingKernel(kernel: world.kernel)
@@ -66,7 +66,7 @@ import Testing
                 return kernel.filters.withLock { $0 }
             }
             let before = filtersAsked()
-            // It has no address, so the filter stays what it is.
+            // The host has no address, so the filter does not change.
             targets.remove("nowhere.example")
             checks.expect(filtersAsked(), is: before)
             targets.remove("192.0.2.1")
@@ -78,12 +78,12 @@ import Testing
     }
 }
 
-/// A fake kernel whose sockets take no filter, or not any more.
+/// A fake kernel whose sockets reject filters.
 struct FilterRefusingKernel: Kernel {
     let kernel: FakeKernel
-    /// Where filters fail from now on; nil lets them pass.
+    /// The stage at which filters fail; nil accepts them.
     let refusal = Locked<NetlinkError.Stage?>(nil)
-    /// How many filters were asked for, of each connection.
+    /// The number of requested filters per connection.
     let filters = Locked<[Int]>([])
     /// The connections that have a filter.
     fileprivate let filtered = Locked<Set<Int>>([])
@@ -131,7 +131,7 @@ struct FilterRefusingKernel: Kernel {
             guard let stage = kernel.refusal.withLock({ $0 }) else {
                 return kernel.filtered.withLock { _ = $0.insert(number) }
             }
-            // Only a filter that is there can stay.
+            // Only an existing filter can remain.
             let isFiltered = kernel.filtered.withLock { $0.contains(number) }
             throw NetlinkError("filter a netlink socket", .notPermitted, stage: isFiltered ? stage : .filter)
         }

@@ -7,14 +7,14 @@ import Testing
 
 @testable import NetworkReachability
 
-/// The filter of a real kernel: what does not matter is not received, and what matters is.
+/// The socket filter of a real kernel. It drops unrelated messages and passes relevant ones.
 @Suite struct RealFilterTests {
-    /// Link states are told up to a second late, whenever that is.
+    /// The maximum number of link messages, which may arrive up to a second late.
     private static let lateMessages: UInt64 = 20
     private static let hosts = ["192.0.2.1", "2001:db8::1"]
     private static let covering = RouteChange("192.0.2.0/24", .blackhole)
 
-    /// Plays a test in a real world with an uplink.
+    /// Runs a test in a real world with an uplink.
     private static func play(_ body: @escaping @Sendable (RealWorld, Checks) throws -> Void) async throws {
         try await WorldKind.real.play { world, checks in
             guard let world = world as? RealWorld else { throw LabError("no real world") }
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func routesElsewhere(isFiltered: Bool) async throws {
+    func `with a filter unrelated routes cause no messages`(isFiltered: Bool) async throws {
         try await Self.play { world, checks in
             var options = NetworkReachabilityOptions()
             options.filtersRouteMessages = isFiltered
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func hostsAreAddedWhileTheirRoutesChange() async throws {
+    @Test func `hosts that are added while their routes change have the correct state`() async throws {
         try await Self.play { world, checks in
             let targets = try world.targets(Self.hosts)
             let recorder = ChangeRecorder()
@@ -67,7 +67,7 @@ import Testing
             let storm = (0..<10).flatMap { _ in routes.map { Change.addRoute($0) } + routes.map { .removeRoute($0) } }
             DispatchQueue.concurrentPerform(iterations: 2) { thread in
                 if thread == 0 {
-                    // In the end every second one is unreachable.
+                    // At the end every second host is unreachable.
                     let last = routes.enumerated().filter { $0.offset % 2 == 1 }.map { Change.addRoute($0.element) }
                     try? world.batch(storm + last)
                 } else {
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func anAddressThatANameGetsLater() async throws {
+    @Test func `routes to a later address of a name are received`() async throws {
         try await Self.play { world, checks in
             let resolver = FakeResolver()
             resolver.set("a.example", addresses: ["192.0.2.1"])
@@ -102,7 +102,7 @@ import Testing
             resolver.set("a.example", addresses: ["198.51.100.1"])
             resolver.changeConfiguration()
             checks.expect(in: world, recorder.histories["a.example"]?.last, becomes: .notReachable)
-            // From now on routes to the new address are received of.
+            // Changes of routes to the new address are received.
             try world.apply(.removeRoute(RouteChange("198.51.100.0/24", .unreachable)))
             checks.expect(in: world, recorder.histories["a.example"]?.last, becomes: .wired)
             checks.expect(recorder.histories["a.example"]?.suffix(3), is: [.wired, .notReachable, .wired])
@@ -110,9 +110,9 @@ import Testing
         }
     }
 
-    @Test func aKernelWithoutMemoryForAFilter() async throws {
+    @Test func `without kernel memory for a filter all messages are received`() async throws {
         try await Self.play { world, checks in
-            // Since Linux 6.8 each namespace has its own.
+            // The setting is per namespace since Linux 6.8.
             guard (try? world.client.sysctl("net.core.optmem_max", "256")) != nil else { return }
             let log = RecordingListener<String>()
             var options = NetworkReachabilityOptions()
@@ -132,8 +132,8 @@ import Testing
         }
     }
 
-    /// The far end of a tunnel matters to whoever is reached through it.
-    @Test func aRouteToTheFarEndOfATunnel() async throws {
+    /// Hosts behind a tunnel depend on the path to its far end.
+    @Test func `routes to the far end of a tunnel affect the hosts behind it`() async throws {
         try await Self.play { world, checks in
             try world.apply(
                 .add("vx0", .vxlan, over: "c0"),
@@ -144,7 +144,7 @@ import Testing
             let recorder = ChangeRecorder()
             let token = targets.listen(recorder)
             checks.expect(in: world, recorder.latest, becomes: ["192.0.2.1": .wired])
-            // One that is added later makes the tunnel matter.
+            // A host that is added later depends on the tunnel.
             try targets.insert("203.0.113.7")
             checks.expect(in: world, recorder.latest["203.0.113.7"]?.isReachable, becomes: true)
             for _ in 0..<3 {
@@ -159,20 +159,20 @@ import Testing
     }
 }
 
-/// Messages of a real kernel that are lost while listening begins, while targets change, and while it ends.
+/// Lost messages of a real kernel at the start of listening, during changes of targets, and at the end.
 @Suite struct RealOverrunTests {
-    /// Changes that matter to every host of 192.0.2.0/24, more than a socket's buffer takes.
+    /// Changes that affect every host of 192.0.2.0/24, more than fit into a socket's buffer.
     private static let storm: [Change] = {
         let routes = (1...3000).map { RouteChange("192.0.2.0/24", metric: $0, .blackhole) }
         return routes.map { .addRoute($0) } + routes.map { .removeRoute($0) }
     }()
 
-    /// How many route netlink sockets of processes there are.
+    /// Returns the number of route netlink sockets of processes.
     private static func sockets(in world: RealWorld) throws -> Int {
         try world.client.perform { try ListedSocket.all() }.count { $0.family == 0 && $0.port != 0 }
     }
 
-    @Test func overrunsInEveryPhase() async throws {
+    @Test func `overruns at the start, during changes and at the end lose no change`() async throws {
         try await WorldKind.real.play { world, checks in
             guard let world = world as? RealWorld else { throw LabError("no real world") }
             try world.apply(Change.ipv4Uplink)
@@ -184,7 +184,7 @@ import Testing
                 let entered = RecordingListener<Void>()
                 let token = targets.listen(recorder)
                 if phase != "start" { checks.expect(in: world, recorder.latest.count, becomes: 30) }
-                // Whoever is told directly holds the monitor up, so that the socket's buffer runs over.
+                // A listener without a queue blocks the monitor, so that the socket's buffer overflows.
                 let holder = try world.targets(["192.0.2.100"])
                 let held = holder.addListener(onQueue: nil) { _ in
                     entered.record(())
@@ -203,7 +203,7 @@ import Testing
                 try world.apply(.addRoute(RouteChange("192.0.2.0/26", .prohibit)))
                 gate.signal()
                 if phase == "end" {
-                    // Who begins anew hears what is so.
+                    // A new listener receives the current state.
                     let (later, last) = (ChangeRecorder(), try world.targets(hosts))
                     let token = last.listen(later)
                     checks.expect(in: world, later.latest.count, becomes: 30)
@@ -227,8 +227,8 @@ import Testing
         }
     }
 
-    /// Monitors and managers come and go while covering routes do.
-    @Test func beginningsAndEndsInAStorm() async throws {
+    /// Monitors and managers are created and released while covering routes change.
+    @Test func `listeners can start and stop during many changes`() async throws {
         try await WorldKind.real.play { world, checks in
             guard let world = world as? RealWorld else { throw LabError("no real world") }
             try world.apply(Change.ipv4Uplink)

@@ -5,12 +5,12 @@ import Testing
 
 @testable import NetworkReachability
 
-/// Hosts, listeners and monitors that go while something is under way of them. What is let go of under a lock that its end
-/// takes would stop everything.
+/// Hosts, listeners and monitors that are removed while their events are pending. A release under a lock that the
+/// deinitializer takes would be a deadlock.
 @Suite struct TargetEndTests {
     private static let hosts = ["192.0.2.1", "198.51.100.1", "203.0.113.1"]
 
-    @Test func aHostThatGoesBeforeItsFirstLook() async throws {
+    @Test func `a host that is removed before its first evaluation is not reported`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let targets = try world.targets()
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func theLastHostGoesRightAfterAChange() async throws {
+    @Test func `removing the last host right after a change ends listening`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let targets = try world.targets(["192.0.2.1"])
@@ -37,7 +37,7 @@ import Testing
             let token = targets.listen(recorder)
             world.flush()
             checks.expect(recorder.lines.count, is: 1)
-            // The trailing look is still to come.
+            // The trailing evaluation is pending.
             try world.apply(.addRoute(RouteChange("192.0.2.0/24", .blackhole)))
             world.flush()
             checks.expect(recorder.lines.count, is: 2)
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func aHostThatWasTouchedGoesBeforeEverythingIs() async throws {
+    @Test func `a changed host that is removed is not reported again`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let targets = try world.targets(TargetEndTests.hosts)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func manyHostsGoWhileTheyWaitToBeLookedAt() async throws {
+    @Test func `many hosts can be removed while their evaluation is pending`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let hosts = (0..<1200).map { "198.18.\($0 / 256).\($0 % 256)" }
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func theMonitorGoesAndItsTokenStays(kind: WorldKind) async throws {
+    func `a token keeps its listener after its monitor was released`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             var targets: NetworkReachabilityMonitor? = try world.targets(["192.0.2.1"])
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases, [true, false])
-    func theTokenEndsInsideTheListener(kind: WorldKind, onQueue: Bool) async throws {
+    func `a listener of many hosts can cancel its own token`(kind: WorldKind, onQueue: Bool) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let targets = try world.targets(TargetEndTests.hosts)
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func insertionsRemovalsAndListenersFromManyThreads() async throws {
+    @Test func `hosts and listeners can be added and removed concurrently`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let targets = try world.targets()
@@ -159,7 +159,7 @@ import Testing
                         }
                     }
                 }
-                // Whoever was last: now it is not watched, and nobody hears of it.
+                // Now the host is removed, and no listener receives it.
                 targets.remove("192.0.2.1")
                 world.settle()
                 checks.expect(world.kernel.listenerCount, is: 0)
@@ -178,10 +178,10 @@ import Testing
     }
 }
 
-/// More changes than anybody can hear, and more hosts than are looked at in one go.
+/// More changes than a listener can process, and more hosts than one evaluation includes.
 @Suite struct TargetStormTests {
     @Test(arguments: WorldKind.allCases)
-    func aListenerThatIsHeldUpHearsTheLatestOnce(kind: WorldKind) async throws {
+    func `a blocked listener receives only the latest state of each host`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let hosts = (1...50).map { "192.0.2.\($0)" } + ["203.0.113.1"]
@@ -218,8 +218,8 @@ import Testing
         }
     }
 
-    /// Not only a reader that reads nothing, also one that is always a little behind.
-    @Test func whatIsKeptIsBoundedByTheHosts() async throws {
+    /// The reader is always slightly behind.
+    @Test func `the number of pending changes is bounded by the number of hosts`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let hosts = ["192.0.2.1", "192.0.2.2", "192.0.2.3"]
@@ -234,7 +234,7 @@ import Testing
                 world.flush()
                 _ = listener.take { received.append($0) }
                 if round % 3 == 0 {
-                    // And the hosts themselves come and go.
+                    // Hosts are also removed and added.
                     listener.leave(hosts[0])
                     listener.follow(hosts[0], records[0].1)
                     world.flush()
@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    @Test func eachOfTenThousandIsToldOfItsLossOnceAndInOrder() async throws {
+    @Test func `the loss of each of ten thousand hosts is reported once and in order`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let hosts = (0..<10_000).map { "198.18.\($0 / 250).\($0 % 250 + 1)" }
@@ -270,7 +270,7 @@ import Testing
         }
     }
 
-    @Test func othersAreServedWhileThousandsAreLookedAt() async throws {
+    @Test func `other listeners are served during the evaluation of thousands of hosts`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let hosts = (0..<2000).map { "198.18.\($0 / 256).\($0 % 256)" }
@@ -283,7 +283,7 @@ import Testing
             checks.expect(recorder.received.count, is: 2000)
             checks.expect(other.values, is: [.wired])
             recorder.forget()
-            // What is asked for while the first portion is looked at comes before the last.
+            // Work that is requested during the first portion is done before the last portion.
             let gate = DispatchSemaphore(value: 0)
             let held = targets.addListener(onQueue: nil) { change in
                 if !change.status.isReachable, recorder.received.count < 300 { gate.wait() }
@@ -310,7 +310,7 @@ import Testing
         }
     }
 
-    @Test func cancellingIsServedWhileThousandsAreLookedAt() async throws {
+    @Test func `cancelling a token stops the evaluation of thousands of hosts`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let targets = try world.targets((0..<2000).map { "198.18.\($0 / 256).\($0 % 256)" })
@@ -327,7 +327,7 @@ import Testing
             try world.apply(.lose)
             world.settle()
             checks.expect(recorder.received.count, is: 2001)
-            // Not one more portion than was under way.
+            // Only the current portion was completed.
             checks.expect(targets.statistics.evaluatedTargets, is: evaluated + 256)
             checks.expect(world.kernel.listenerCount, is: 0)
         }

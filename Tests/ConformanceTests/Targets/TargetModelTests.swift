@@ -2,11 +2,11 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-/// Random targets and random changes of routes and links, the same ones in every run: what was told last is what is asked, after each
-/// change, without any time having gone by.
+/// Random targets and random changes of routes and links, reproducible by seed. After each change the last report
+/// must equal the result of a query, without waiting.
 @Suite struct TargetModelTests {
     @Test(arguments: UInt64(1)...6)
-    func whatWasToldIsWhatIsAsked(seed: UInt64) async throws {
+    func `the last report of each host equals the result of a query`(seed: UInt64) async throws {
         try await WorldKind.playFake { world, checks in
             var random = TargetHistory(seed: seed)
             try world.apply(Change.twoUplinks + [.add("c2")])
@@ -33,7 +33,7 @@ import Testing
                 case 3, 4, 5:
                     if !routes.isEmpty { try world.apply(.removeRoute(routes.remove(at: random.draw(routes.count)))) }
                 case 6:
-                    // One that goes and one that comes, in one batch.
+                    // A removed and an added route in one batch.
                     let next = random.route()
                     guard !routes.isEmpty, !routes.contains(where: { $0.destination == next.destination }) else {
                         break
@@ -46,7 +46,7 @@ import Testing
                     try world.apply(isUnplugged ? .plug(link) : .unplug(link))
                     if !isUnplugged { unplugged.insert(link) }
                 case 8:
-                    // Nobody leaves over this one.
+                    // No route uses this link.
                     try world.apply(isDown ? .up("c2") : .down("c2"))
                     isDown.toggle()
                 default:
@@ -78,7 +78,7 @@ import Testing
     }
 }
 
-/// Hosts, addresses and routes drawn at random from a small part of the network, the same ones for the same seed.
+/// Random hosts, addresses and routes from a small part of the network, reproducible by seed.
 struct TargetHistory {
     static let names = ["a.example", "b.example", "c.example"]
 
@@ -100,7 +100,7 @@ struct TargetHistory {
         (0...draw(3)).map { _ in address() }
     }
 
-    /// A route to some, many or none of the addresses, of either uplink or to nowhere.
+    /// Returns a route to some, many or none of the addresses, through either uplink or of a rejecting type.
     mutating func route() -> RouteChange {
         let isIPv4 = draw(2) == 0
         let number = draw(2) + 1
@@ -122,7 +122,7 @@ struct TargetHistory {
         }
     }
 
-    /// Knuth's linear congruential generator; its high bits are good enough.
+    /// Knuth's linear congruential generator. Only its high bits are used.
     mutating func draw(_ limit: Int) -> Int {
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
         return Int((state >> 33) % UInt64(limit))
@@ -131,7 +131,7 @@ struct TargetHistory {
 
 /// The changes of many hosts as an asynchronous sequence.
 @Suite struct TargetSequenceTests {
-    @Test func eachLoopBeginsWithWhatIsSo() async throws {
+    @Test func `each loop begins with the current state of each host`() async throws {
         let world = FakeWorld()
         try world.apply(Change.ipv4Uplink)
         let targets = try world.targets(["192.0.2.1", "198.51.100.1"])
@@ -151,7 +151,7 @@ struct TargetHistory {
         }
     }
 
-    @Test func aSlowReaderReadsTheLatest() async throws {
+    @Test func `a slow reader receives only the latest state of each host`() async throws {
         let world = FakeWorld()
         try world.apply(Change.ipv4Uplink)
         let targets = try world.targets(["192.0.2.1", "198.51.100.1"])
@@ -165,14 +165,14 @@ struct TargetHistory {
         }
         try world.apply(.addRoute(RouteChange("192.0.2.0/24", .blackhole)))
         world.flush()
-        // The other one is where the reader left it.
+        // The other host has the state that the reader knows.
         let change = try #require(await iterator.next(isolation: nil))
         #expect(change.host == "192.0.2.1" && change.status == .notReachable)
         try world.apply(.lose)
         #expect(await iterator.next(isolation: nil)?.host == "198.51.100.1")
     }
 
-    @Test func theEndOfTheTaskIsTheEndOfTheListener() async throws {
+    @Test func `cancelling the task ends the listener`() async throws {
         let world = FakeWorld()
         try world.apply(Change.ipv4Uplink)
         let targets = try world.targets(["192.0.2.1"])
@@ -186,7 +186,7 @@ struct TargetHistory {
         #expect(world.kernel.listenerCount == 0)
     }
 
-    @Test func aLoopThatIsLeftEndsItsListener() async throws {
+    @Test func `leaving the loop ends the listener`() async throws {
         let world = FakeWorld()
         try world.apply(Change.ipv4Uplink)
         let targets = try world.targets(["192.0.2.1"])

@@ -4,13 +4,13 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-/// Many hosts in one monitor: what is told of which.
+/// Many hosts in one monitor, and the reports of each host.
 @Suite struct TargetTests {
     private static let hosts = ["192.0.2.1", "192.0.2.2", "198.51.100.1", "203.0.113.1", "2001:db8::1"]
     private static let covering = RouteChange("192.0.2.0/24", .blackhole)
 
     @Test(arguments: WorldKind.allCases)
-    func theFirstStateOfEachHost(kind: WorldKind) async throws {
+    func `the first state of each host is reported`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink + [.addRoute(RouteChange("198.51.100.0/24", .unreachable))])
             let targets = try world.targets(TargetTests.hosts)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func aRouteConcernsThoseItCovers(kind: WorldKind) async throws {
+    func `a route affects only the hosts that it covers`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.uplink)
             let targets = try world.targets(TargetTests.hosts)
@@ -39,7 +39,7 @@ import Testing
             checks.expect(in: world, recorder.received.count, becomes: 5)
             world.settle()
             let before = targets.statistics.evaluatedTargets
-            // A real kernel may tell late of the uplink, which concerns all.
+            // A real kernel may report the uplink late, which affects all hosts.
             func looked(atMost count: UInt64) -> Bool {
                 kind == .real || targets.statistics.evaluatedTargets - before <= count
             }
@@ -50,7 +50,7 @@ import Testing
             ]
             checks.expect(in: world, recorder.histories, becomes: lost)
             world.settle()
-            // Once for the message, and once when it has been quiet.
+            // One evaluation follows the message, and the trailing evaluation follows later.
             checks.expect(looked(atMost: 4), "others were looked at")
             try world.apply(.addRoute(RouteChange("10.99.0.0/16", .blackhole)), .removeRoute(TargetTests.covering))
             checks.expect(in: world, recorder.received.count, becomes: 4)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func aLinkConcernsAll(kind: WorldKind) async throws {
+    func `a change of the link affects all hosts`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.uplink)
             let targets = try world.targets(TargetTests.hosts)
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func hostsComeAndGoWhileListening(kind: WorldKind) async throws {
+    func `hosts can be added and removed while listening`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let targets = try world.targets()
@@ -92,7 +92,7 @@ import Testing
             checks.expect(targets.remove("192.0.2.1"), is: true)
             checks.expect(targets.remove("192.0.2.1"), is: false)
             try world.apply(.addRoute(TargetTests.covering))
-            // What it is when it comes again, as news.
+            // The state is reported when the host is added again.
             try targets.insert("192.0.2.1")
             checks.expect(in: world, recorder.histories["192.0.2.1"], becomes: [.wired, .notReachable])
             try targets.setHosts(["192.0.2.2", "203.0.113.1", "192.0.2.2"])
@@ -102,7 +102,7 @@ import Testing
             checks.expect(in: world, recorder.latest["192.0.2.2"], becomes: .wired)
             checks.expect(recorder.histories["192.0.2.1"], is: [.wired, .notReachable])
             checks.expect(recorder.histories["203.0.113.1"], is: [.wired])
-            // All or nothing.
+            // An invalid host leaves the hosts unchanged.
             checks.expect((try? targets.setHosts(["192.0.2.3", "no host"])) == nil, "a text that is no host was taken")
             checks.expect(Set(targets.hosts), is: ["192.0.2.2", "203.0.113.1"])
             token.cancel()
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func theSameAgainIsToldAgain(kind: WorldKind) async throws {
+    func `a host that is removed and added again is reported again`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let targets = try world.targets(["192.0.2.1"])
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func oneAddressUnderTwoSpellings(kind: WorldKind) async throws {
+    func `each spelling of an address is a separate host`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.uplink)
             let spellings = ["2001:db8::1", "2001:DB8:0:0::1", "2001:db8:0:0:0:0:0:1"]
@@ -140,7 +140,7 @@ import Testing
             try world.apply(.addRoute(RouteChange("2001:db8::/48", .blackhole)))
             checks.expect(in: world, recorder.lines.count, becomes: 6)
             checks.expect(Set(recorder.histories.keys), is: Set(spellings))
-            // One goes, the others stay.
+            // One spelling is removed, the others remain.
             targets.remove(spellings[0])
             try world.apply(.removeRoute(RouteChange("2001:db8::/48", .blackhole)))
             checks.expect(in: world, recorder.lines.count, becomes: 8)
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func namesAmongAddresses() async throws {
+    @Test func `a name follows the routes of its current address`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             world.resolver.set("a.example", addresses: ["192.0.2.1"])
@@ -166,7 +166,7 @@ import Testing
             world.flush()
             checks.expect(recorder.latest["a.example"], is: .notReachable)
             checks.expect(recorder.latest["192.0.2.1"], is: .notReachable)
-            // It moves to where routes lead, and what concerned it does no more.
+            // The name changes to a reachable address. Routes to the earlier address no longer affect it.
             world.resolver.set("a.example", addresses: ["198.51.100.1"])
             world.clock.advance(by: .seconds(301))
             world.flush()
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func everyKindOfListenerHearsTheSame(kind: WorldKind) async throws {
+    func `each kind of listener receives the same changes`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             let targets = try world.targets(["192.0.2.1", "203.0.113.1"])
@@ -207,7 +207,7 @@ import Testing
     }
 }
 
-/// A queue, and what is received on it of many hosts.
+/// A queue, and the changes of many hosts that are received on it.
 struct ChangeRecorder: Sendable {
     let queue = DispatchQueue(label: "ChangeRecorder")
     let received = RecordingListener<NetworkReachabilityChange>()
@@ -216,22 +216,22 @@ struct ChangeRecorder: Sendable {
         received.record(change)
     }
 
-    /// Forgets what was received, that included which is being told at this moment.
+    /// Removes the received changes, including pending calls.
     func forget() {
         queue.sync {}
         received.removeAll()
     }
 
-    /// What was received of each host, once all that is under way on the queue has been delivered.
+    /// The received statuses of each host, including pending calls on the queue.
     var histories: [String: [NetworkReachabilityStatus]] {
         queue.sync {}
         return Dictionary(grouping: received.values, by: \.host).mapValues { $0.map(\.status) }
     }
 
-    /// What was received last of each host.
+    /// The last received status of each host.
     var latest: [String: NetworkReachabilityStatus] { histories.compactMapValues(\.last) }
 
-    /// Everything received, as `host: status`, in its order.
+    /// All received changes in order, as `host: status`.
     var lines: [String] {
         queue.sync {}
         return received.values.map { "\($0.host): \($0.status)" }
@@ -239,18 +239,18 @@ struct ChangeRecorder: Sendable {
 }
 
 extension NetworkReachabilityMonitor {
-    /// Adds a listener of the status that is received on the recorder's queue.
+    /// Adds a listener of the status on the recorder's queue.
     func listen(_ recorder: ChangeRecorder) -> NetworkReachabilityToken {
         addListener(onQueue: recorder.queue, recorder.record)
     }
 
-    /// What each host's state is now, asked of the kernel.
+    /// The current status of each host, queried from the kernel.
     var asked: [String: NetworkReachabilityStatus] {
         hosts.reduce(into: [:]) { $0[$1] = path(to: $1)?.status }
     }
 }
 
-/// Writes warnings down.
+/// A log handler that records warnings.
 struct WarningRecorder: LogHandler {
     let log: RecordingListener<String>
     var metadata: Logger.Metadata = [:]

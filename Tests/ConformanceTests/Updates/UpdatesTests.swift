@@ -2,10 +2,10 @@ import NetworkReachability
 import NetworkReachabilityTesting
 import Testing
 
-/// The asynchronous sequences.
+/// The asynchronous sequences of a manager.
 @Suite struct UpdatesTests {
     @Test(arguments: WorldKind.allCases)
-    func theyBeginWithNowAndYieldExactlyTheChanges(kind: WorldKind) async throws {
+    func `sequences begin with the current state and contain exactly the changes`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink + [.add("w0", .rawIP), .address("10.60.0.2/24", on: "w0")])
             let manager = try world.manager()
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: WorldKind.allCases)
-    func theyEndWithTheirTaskAndOutliveTheManager(kind: WorldKind) async throws {
+    func `sequences end with their task and continue without the manager`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink)
             var manager: NetworkReachabilityManager? = try world.manager()
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func eachLoopIsASubscriptionOfItsOwn() async throws {
+    @Test func `each loop is a separate subscription`() async throws {
         try await WorldKind.playFake { world, checks in
             try world.apply(Change.ipv4Uplink)
             let manager = try world.manager()
@@ -80,8 +80,8 @@ import Testing
         }
     }
 
-    /// The subscription begins with the iterator, so nothing is missed between the two lines of a test.
-    @Test func aSlowReaderGetsTheNewestOnly() async throws {
+    /// The subscription begins with the iterator, so no change between two lines of the test is lost.
+    @Test func `a slow reader receives only the latest status`() async throws {
         let world = FakeWorld()
         try world.apply(Change.ipv4Uplink)
         let manager = try world.manager()
@@ -96,7 +96,7 @@ import Testing
         try world.apply(.lose)
         world.flush()
         #expect(await iterator.next(isolation: nil) == .notReachable)
-        // Back to where the reader was is no change.
+        // A return to the state that the reader knows is not a change.
         try world.apply(.regain)
         world.flush()
         try world.apply(.lose)
@@ -106,19 +106,19 @@ import Testing
         #expect(await iterator.next(isolation: nil) == .wired)
     }
 
-    @Test func aSlowReaderOfPathsDoesNotGetTheSameTwiceInARow() async throws {
+    @Test func `a slow reader does not receive an equal path twice in a row`() async throws {
         let (first, second) = try await Task {
             let world = FakeWorld()
             try world.apply(Change.ipv4Uplink)
             let manager = try world.manager()
             var iterator = manager.paths.makeAsyncIterator()
             let first = await iterator.next(isolation: nil)
-            // Away and back before anybody reads: another generation of the path that the reader has.
+            // The path is lost and returns before the next read, so only its generation differs.
             for change in [Change.lose, .regain] {
                 try world.apply(change)
                 world.flush()
             }
-            // A task that is cancelled is given what is there, and then the end.
+            // A cancelled task receives a pending element, and then the end.
             withUnsafeCurrentTask { $0?.cancel() }
             return (first, await iterator.next(isolation: nil))
         }.value
@@ -126,7 +126,7 @@ import Testing
         #expect(second == nil)
     }
 
-    @Test func leavingTheLoopEndsTheSubscription() async throws {
+    @Test func `leaving the loop ends the subscription`() async throws {
         let world = FakeWorld()
         try world.apply(Change.ipv4Uplink)
         let manager = try world.manager()
@@ -139,7 +139,7 @@ import Testing
     }
 }
 
-/// A task that reads a sequence and writes down what it reads.
+/// A task that reads a sequence and records its elements.
 struct Reader<Element: Equatable & Sendable>: Sendable {
     let read = RecordingListener<Element>()
     let ended = RecordingListener<Void>()

@@ -1,8 +1,8 @@
-/// One thing that happens to a network, in words that mean the same to a fake kernel and a real one.
+/// A change of a network that a fake kernel and a real one can perform.
 ///
-/// Every world begins with the loopback device, up, and nothing else.
+/// Every world starts with only the loopback device, which is up.
 enum Change: Sendable {
-    /// A new link, up and with a carrier.
+    /// Adds a link that is up and has carrier.
     case add(String, LinkKind = .cable, over: String? = nil)
     case remove(String)
     case up(String)
@@ -12,9 +12,9 @@ enum Change: Sendable {
     case rename(String, to: String)
     case attach(String, to: String)
     case detach(String)
-    /// The link waits for something from outside, or no longer (RFC 2863).
+    /// Makes a link dormant: it waits for an external event (RFC 2863). `awake` ends this.
     case dormant(String)
-    /// A program is to say when the link is operational, and has not yet.
+    /// Makes a link wait for a program that reports when the link is operational.
     case waits(String)
     case awake(String)
     case address(String, on: String)
@@ -28,11 +28,11 @@ enum Change: Sendable {
     case replaceNextHop(UInt32, via: String, on: String)
     case addNextHopGroup(UInt32, of: [UInt32])
     case removeNextHop(UInt32)
-    /// A router on a link is not found by its neighbours.
+    /// Makes the neighbour resolution of a router on a link fail.
     case neighbourFails(String, on: String)
     case neighbourAnswers(String, on: String)
     case forgetNeighbour(String, on: String)
-    /// So much time goes by; in a real world it does so by itself.
+    /// Advances the clock of a fake world. In a real world the test waits for the result.
     case pass(Duration)
 
     enum Family: Sendable {
@@ -46,9 +46,9 @@ enum Change: Sendable {
         case bridge
         case macvlan
         case vxlan
-        /// A device that throws packets away.
+        /// A device that discards packets.
         case sink
-        /// A modem's link: PPP, or raw IP.
+        /// The link of a modem with PPP. `rawIP` is a modem without PPP.
         case pointToPoint
         case rawIP
         /// A tunnel served by a program.
@@ -59,12 +59,12 @@ enum Change: Sendable {
 extension Change {
     static func route(_ route: RouteChange) -> Change { .addRoute(route) }
 
-    /// The other way round.
+    /// Returns changes of the default routes of both families through the router of an uplink.
     static func defaults(_ make: (RouteChange) -> Change, _ first: Int = 1) -> [Change] {
         [make(RouteChange("0.0.0.0/0", via: "10.\(first).0.1")), make(RouteChange("::/0", via: "fd0\(first)::1"))]
     }
 
-    /// A cable `c0` (or `c1`) with addresses of both families and no default route.
+    /// Returns a cable `c0` or `c1` with addresses of both families and no default route.
     static func cable(_ name: String = "c0", _ network: Int = 1) -> [Change] {
         [.add(name), .address("10.\(network).0.2/24", on: name), .address("fd0\(network)::2/64", on: name)]
     }
@@ -76,7 +76,7 @@ extension Change {
     static let twoUplinks = cable() + cable("c1", 2) + defaults(Change.addRoute)
 }
 
-/// A route, as far as the tests need them.
+/// A route, with the properties that the tests need.
 struct RouteChange: Sendable {
     enum Kind: String, Sendable {
         case unicast
@@ -100,7 +100,7 @@ struct RouteChange: Sendable {
     var kind = Kind.unicast
     var hops: [Hop] = []
     var nextHop: UInt32?
-    /// In whole seconds, IPv6 only.
+    /// The lifetime in whole seconds; only for IPv6.
     var lifetime: Int?
 
     init(
@@ -119,7 +119,7 @@ struct RouteChange: Sendable {
         self.kind = kind
     }
 
-    /// A route with several hops: router and link of each.
+    /// Creates a route with several hops, each with its router and link.
     init(_ destination: String, hops: [(String, String)]) {
         self.destination = destination
         self.hops = hops.map { Hop(gateway: $0.0, link: $0.1) }
@@ -137,7 +137,7 @@ struct RouteChange: Sendable {
     }
 }
 
-/// A policy rule, as far as the tests need them.
+/// A policy rule, with the properties that the tests need.
 struct RuleChange: Sendable {
     enum Action: Sendable {
         case lookUp(UInt32)
@@ -171,7 +171,7 @@ struct RuleChange: Sendable {
 }
 
 extension Change {
-    /// What `ip` must be told; nil where that takes more than commands.
+    /// The commands for `ip`; nil if commands are not sufficient.
     var commands: [String]? {
         switch self {
         case .add(let name, let kind, let lower): kind.commands(name, over: lower ?? "")
@@ -198,7 +198,7 @@ extension Change {
             ["nexthop add id \(id) group \(members.map(String.init).joined(separator: "/"))"]
         case .removeNextHop(let id): ["nexthop del id \(id)"]
         case .neighbourFails(let address, let name):
-            // The kernel says nothing of one that fails before it was ever known.
+            // The kernel does not report a failed neighbour that it did not know before.
             ["stale", "failed"].map { "neigh replace \(address) lladdr 02:00:00:00:00:99 dev \(name) nud \($0) router" }
         case .neighbourAnswers(let address, let name):
             ["neigh replace \(address) lladdr 02:00:00:00:00:99 dev \(name) nud reachable router"]

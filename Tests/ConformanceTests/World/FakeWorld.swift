@@ -6,7 +6,7 @@ import Netlink
 @testable import NetworkReachability
 @testable import NetworkReachabilityTesting
 
-/// A fake kernel, a clock that stands still and a name service that knows nothing.
+/// A world with a fake kernel, a stopped clock and an empty name service.
 final class FakeWorld: World {
     private struct WeakMonitor {
         weak let monitor: PathMonitor?
@@ -18,7 +18,7 @@ final class FakeWorld: World {
 
     var clock: ManualClock { kernel.clock }
 
-    /// The one monitor of this world, as long as a manager holds it.
+    /// The shared monitor of this world. It exists while a manager holds it.
     var monitor: PathMonitor {
         monitors.withLock { monitors in
             if let monitor = monitors.monitor { return monitor }
@@ -50,7 +50,7 @@ final class FakeWorld: World {
         flush()
     }
 
-    /// Lets everything happen that needs no time: thousands of targets take their turns in portions.
+    /// Runs all work that needs no time. Thousands of targets are evaluated in portions.
     func flush() {
         let queue = monitors.withLock { $0.monitor }?.queue
         for _ in 0..<8 {
@@ -60,7 +60,7 @@ final class FakeWorld: World {
         }
     }
 
-    /// Does something while the monitor can do nothing.
+    /// Runs `body` while the monitor's queue is blocked.
     func holdingMonitor<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
         let gate = DispatchSemaphore(value: 0)
         monitor.queue.async { gate.wait() }
@@ -203,20 +203,20 @@ extension RouteChange.Kind {
 }
 
 extension FakeWorld {
-    /// Lets so much time go by, and everything happen that is due or needs none.
+    /// Advances the clock, and runs all work that is due.
     func pass(_ duration: Duration) {
         flush()
         clock.advance(by: duration)
         flush()
     }
 
-    /// Changes something, and lets everything happen that needs no time.
+    /// Applies changes, and runs all work that needs no time.
     func change(_ changes: Change...) throws {
         try apply(changes)
         flush()
     }
 
-    /// Loses the network and gives it back.
+    /// Removes and restores the default route.
     func flap() throws {
         try change(.lose)
         try change(.regain)
@@ -224,7 +224,7 @@ extension FakeWorld {
 }
 
 extension FakeKernel {
-    /// Changes of which no message arrives at all, not even of their loss.
+    /// Applies changes without any message, not even about an overrun.
     func overrunSilently(_ changes: () throws -> Void) rethrows {
         state.withLock { $0.losesHints = true }
         defer { state.withLock { $0.losesHints = false } }

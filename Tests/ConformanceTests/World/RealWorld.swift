@@ -2,10 +2,10 @@ import LinuxSupport
 import NetworkLab
 import NetworkReachability
 
-/// A network namespace, and a second one where the cables' other ends are.
+/// A world with a network namespace, and a second namespace that contains the other ends of the cables.
 final class RealWorld: World {
     private struct State: Sendable {
-        /// The other ends of cables, which stay where they are when a link is renamed.
+        /// The other ends of cables. Renaming a link does not change them.
         var peers: [String: String] = [:]
         var tunnels: [String: TunCable] = [:]
     }
@@ -18,7 +18,7 @@ final class RealWorld: World {
         client = try LabNamespace()
         router = try LabNamespace()
         for namespace in [client, router] {
-            // Link-local addresses are usable at once, as the fake's are.
+            // Link-local addresses are usable at once, as in a fake world.
             for scope in ["default", "all"] { try namespace.sysctl("net.ipv6.conf.\(scope).accept_dad", "0") }
         }
         try client.ip("link set lo up")
@@ -61,7 +61,7 @@ final class RealWorld: World {
         try client.ip(changes.flatMap { $0.commands ?? [] })
     }
 
-    /// Nobody can tell when a real kernel has said everything.
+    /// Does nothing, because the end of a real kernel's notifications cannot be detected.
     func settle() {}
 
     func close() {
@@ -72,7 +72,7 @@ final class RealWorld: World {
 }
 
 extension RealWorld {
-    /// What `ip` alone cannot do.
+    /// Performs a change for which `ip` is not sufficient.
     private func perform(_ change: Change) throws {
         switch change {
         case .add(let name, let kind, _): try add(name, kind)
@@ -105,7 +105,7 @@ extension RealWorld {
         if let peer { try router.ip("link set \(peer) \(carrier ? "up" : "down")") }
     }
 
-    /// The mode is looked at when the carrier comes.
+    /// Makes a link dormant. The kernel applies the mode when the link gets carrier.
     private func makeDormant(_ name: String) throws {
         try client.ip("link set \(name) mode dormant")
         try setCarrier(name, false)

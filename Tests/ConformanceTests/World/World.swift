@@ -3,28 +3,29 @@ import NetworkLab
 import NetworkReachability
 import Testing
 
-/// A network that tests play, through the one seam or for real. What is done to it, and what the library must say of it, is
-/// the same. Its methods block; call them from a thread of your own.
+/// A network for tests, with a fake kernel or a real one. Changes and expected results are the same for both. The
+/// methods block, so call them from a separate thread.
 protocol World: AnyObject, Sendable {
-    /// Makes changes, one after the other.
+    /// Applies changes one after the other.
     func apply(_ changes: [Change]) throws
 
-    /// Makes changes in one go, as one process that sends them all at once.
+    /// Applies changes at once, like one process that sends all of them together.
     func batch(_ changes: [Change]) throws
 
-    /// A manager of a host, or of the network at large where none is named. Managers of a world share a monitor.
+    /// Returns a manager of a host, or of the network at large if the host is nil. Managers of a world share a
+    /// monitor.
     func manager(
         of host: String?,
         options: NetworkReachabilityOptions
     ) throws(NetworkReachabilityError) -> NetworkReachabilityManager
 
-    /// A monitor of many hosts, which shares with the managers of this world.
+    /// Returns a monitor of many hosts. It shares the monitor of the managers.
     func targets(options: NetworkReachabilityOptions) throws(NetworkReachabilityError) -> NetworkReachabilityMonitor
 
-    /// Lets everything happen that is bound to happen without another change, where that can be told.
+    /// Runs all pending work if the world can determine its end.
     func settle()
 
-    /// Ends everything.
+    /// Closes the world.
     func close()
 }
 
@@ -37,14 +38,14 @@ extension World {
         try manager(of: host, options: NetworkReachabilityOptions())
     }
 
-    /// A manager of the network at large, and what it tells a listener.
+    /// Returns a manager of the network at large, and its listener.
     func listeningManager() throws -> (NetworkReachabilityManager, Listener) {
         let (manager, listener) = (try manager(), Listener())
         manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
         return (manager, listener)
     }
 
-    /// A monitor of these hosts.
+    /// Returns a monitor of hosts.
     func targets(_ hosts: [String] = []) throws(NetworkReachabilityError) -> NetworkReachabilityMonitor {
         let targets = try targets(options: NetworkReachabilityOptions())
         try targets.setHosts(hosts)
@@ -52,12 +53,12 @@ extension World {
     }
 }
 
-/// Where a test is played.
+/// The kind of world in which a test runs.
 enum WorldKind: String, CaseIterable, CustomTestStringConvertible {
     case fake
     case real
 
-    /// Real ones wait most of the time: the kernel tells of carriers once a second for the whole machine.
+    /// Tests in real worlds mostly wait, because the kernel reports carriers once a second for the whole machine.
     private static let fakeGate = ConcurrencyGate(2)
     private static let realGate = ConcurrencyGate(8)
 
@@ -65,7 +66,7 @@ enum WorldKind: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// Plays a test in a new world, on a thread of its own.
+    /// Runs a test in a new world, in a separate thread.
     func play(_ body: @escaping @Sendable (any World, Checks) throws -> Void) async throws {
         let checks = Checks()
         defer { checks.report() }
@@ -82,7 +83,7 @@ enum WorldKind: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// Plays a test that only a fake world can.
+    /// Runs a test that requires a fake world.
     static func playFake(_ body: @escaping @Sendable (FakeWorld, Checks) throws -> Void) async throws {
         try await WorldKind.fake.play { world, checks in
             guard let world = world as? FakeWorld else { throw LabError("no fake world") }
@@ -98,7 +99,7 @@ enum WorldKind: String, CaseIterable, CustomTestStringConvertible {
     }
 }
 
-/// What a test finds wrong on a thread of its own, where Swift Testing does not know whose issue it is.
+/// The issues that a test finds in a separate thread. There Swift Testing cannot associate them with the test.
 final class Checks: Sendable {
     private let found: Locked<[(String, SourceLocation)]> = Locked([])
 
@@ -120,7 +121,7 @@ final class Checks: Sendable {
         expect(value == expected, "\(value), not \(expected)", at: location)
     }
 
-    /// Waits until a value is what it should become, and lets what is bound to happen in the world happen meanwhile.
+    /// Waits until a value equals the expected one, and runs the pending work of the world meanwhile.
     func expect<Value: Equatable>(
         in world: any World,
         within limit: Duration = .patience,
@@ -136,7 +137,7 @@ final class Checks: Sendable {
         expect(isReached, "\(value()) did not become \(expected)", at: location)
     }
 
-    /// Tells the test that runs now.
+    /// Records the issues in the current test.
     func report() {
         for (comment, location) in found.withLock({ $0 }) {
             Issue.record(Comment(rawValue: comment), sourceLocation: location)
