@@ -1,12 +1,13 @@
-// Foundation's names for requests and answers. They are in a module of their own so that `ReachabilityAlamofire` can export each of them by a
-// scoped import. A file that also imports Foundation or FoundationNetworking, which have types of these names, then gets these.
+// Foundation's names for requests and responses. They are in a separate module so that `ReachabilityAlamofire` can
+// export each of them with a scoped import. In a file that also imports Foundation or FoundationNetworking, which
+// have types with the same names, these types are used.
 public import ReachabilityRequests
 
 /// A request before it is sent.
 public typealias URLRequest = ReachabilityRequests.URLRequest
-/// The head of an answer.
+/// The head of a response.
 public typealias HTTPURLResponse = ReachabilityRequests.HTTPURLResponse
-/// A name and a password.
+/// A user name and a password.
 public typealias URLCredential = ReachabilityRequests.URLCredential
 /// A body that is read while it is sent.
 public typealias InputStream = ReachabilityRequests.InputStream

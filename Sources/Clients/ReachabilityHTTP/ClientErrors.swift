@@ -63,13 +63,13 @@ extension ChannelError: RetryableError {
 /// An unknown text counts as a connection in use. swift-nio sometimes reports a refusal as a reset connection: TCP has this error number
 /// only before the connection is established (`tcp_reset` of the kernel).
 extension IOError: RetryableError {
-    /// By its error number; nil for "not retried".
+    /// The stage of the error number; nil for "not retried".
     public var failureStage: FailureStage? { failure.failureStage }
 
-    /// By its error number, see `SocketFailure`.
+    /// A Boolean value that indicates whether the error number means a lost connection, see `SocketFailure`.
     public var isConnectionLost: Bool { failure.isConnectionLost }
 
-    /// ECONNREFUSED of `connect(2)`.
+    /// `refused` for ECONNREFUSED of `connect(2)`, otherwise nil.
     public var connectionFailure: ConnectionFailure? { failure.connectionFailure }
 
     private var failure: SocketFailure {
@@ -83,12 +83,14 @@ extension IOError: RetryableError {
     }
 }
 
-/// No address of a name could be connected to, or the name could not be resolved.
+/// The stage of a request for which no connection was made: each address of the name failed, or the name was not
+/// resolved.
 extension NIOConnectionError: RetryableError {
     /// Never sent.
     public var failureStage: FailureStage? { .neverSent }
 
-    /// Refused if one address refused and no other failed in another way; not resolved if there is no address.
+    /// `refused` if every address refused the connection, `nameNotResolved` if the name has no address, otherwise
+    /// nil.
     public var connectionFailure: ConnectionFailure? {
         guard !connectionErrors.isEmpty else { return .nameNotResolved }
         let isRefused = connectionErrors.allSatisfy { failure in
@@ -98,26 +100,27 @@ extension NIOConnectionError: RetryableError {
     }
 }
 
-/// The name could not be resolved. The error is the same for a name that does not exist and for a name service that cannot be reached, so
-/// both are retried.
+/// The stage of a request whose name was not resolved. The error is the same for a nonexistent name and for an
+/// unreachable name service, so both are retried.
 extension SocketAddressError.UnknownHost: RetryableError {
     /// Never sent.
     public var failureStage: FailureStage? { .neverSent }
 
-    /// Not resolved.
+    /// Always `nameNotResolved`.
     public var connectionFailure: ConnectionFailure? { .nameNotResolved }
 }
 
-/// The server sent no response of HTTP/1, or only a part of it.
+/// The stage of a request whose response is not valid HTTP/1 or is incomplete.
 extension HTTPParserError: RetryableError {
-    /// May have been processed: the server has sent something.
+    /// May have been processed, because the server has sent data.
     public var failureStage: FailureStage? { .mayHaveBeenProcessed }
 }
 
-/// A stream of HTTP/2 was reset, or its connection closed (RFC 9113, sections 5.4.2 and 6.8).
+/// The stage of a request whose HTTP/2 stream was reset, or whose connection was closed (RFC 9113, sections 5.4.2 and
+/// 6.8).
 ///
-/// A server has not processed a stream beyond the last one of a GOAWAY, but swift-nio closes it with CANCEL, which a server may also send.
-/// It counts as one that may have been processed.
+/// A server has not processed a stream after the last stream of a GOAWAY. However, swift-nio closes such a stream
+/// with CANCEL, which a server may also send. Therefore the request counts as one that may have been processed.
 ///
 /// | Error code | Stage |
 /// |---|---|
@@ -135,23 +138,23 @@ extension NIOHTTP2Errors.StreamClosed: RetryableError {
     }
 }
 
-/// The server was ending the connection (GOAWAY) when the stream was to begin.
+/// The stage of a request whose stream could not begin, because the server was ending the connection (GOAWAY).
 extension NIOHTTP2Errors.CreatedStreamAfterGoaway: RetryableError {
     /// Never sent.
     public var failureStage: FailureStage? { .neverSent }
 }
 
-/// All stream numbers of the connection are used.
+/// The stage of a request for which the connection had no stream number left.
 extension NIOHTTP2Errors.NoStreamIDAvailable: RetryableError {
     /// Never sent.
     public var failureStage: FailureStage? { .neverSent }
 }
 
-/// The connection was closed.
+/// The stage of a request whose connection was closed.
 extension NIOHTTP2Errors.IOOnClosedConnection: RetryableError {
     /// May have been processed.
     public var failureStage: FailureStage? { .mayHaveBeenProcessed }
-    /// True.
+    /// Always true.
     public var isConnectionLost: Bool { true }
 }
 
@@ -213,8 +216,8 @@ package enum ErrorDescription {
         }
     }
 
-    /// The name that BoringSSL has for its error (`ssl_errors.h`), in lower case. Its text reads
-    /// `error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER`, with the place in its source.
+    /// Returns BoringSSL's name of an error (`ssl_errors.h`) in lower case. The text of the error is for example
+    /// `error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER`, followed by a source location.
     private static func reason(of error: BoringSSLError) -> String {
         let text = "\(error)"
         if text.contains("EOF during handshake") { return "the server closed the connection" }
@@ -242,11 +245,12 @@ package enum ErrorDescription {
         }
     }
 
-    /// The text of `strerror(3)`.
+    /// Returns the text of `strerror(3)`.
     private static func name(of error: IOError) -> String { "\(SystemError(rawValue: error.errnoCode))" }
 }
 
 extension BoringSSLError {
-    /// A Boolean value that indicates whether TLS could not begin at all, because the trusted roots cannot be read.
+    /// A Boolean value that indicates whether the handshake could not start, because the trusted roots cannot be
+    /// read.
     package var isOfSettings: Bool { if case .unknownError = self { true } else { false } }
 }

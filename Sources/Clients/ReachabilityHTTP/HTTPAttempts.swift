@@ -18,10 +18,10 @@ final class HTTPAttempts: Sendable {
     private let history = Locked<[HTTPClientRequestResponse]>([])
 
     /// - Parameters:
-    ///   - transport: Sends them.
-    ///   - request: The request as the caller made it.
-    ///   - timeout: The maximum time of an attempt until the response begins.
-    ///   - makeBody: Makes the body for each attempt.
+    ///   - transport: The transport that sends the attempts.
+    ///   - request: The caller's request.
+    ///   - timeout: The maximum time from the start of an attempt to the start of the response.
+    ///   - makeBody: Creates the body for each attempt.
     ///   - logger: The logger of async-http-client.
     init(
         _ transport: HTTPTransport,
@@ -37,13 +37,13 @@ final class HTTPAttempts: Sendable {
         self.logger = logger
     }
 
-    /// A Boolean value that indicates whether the request has a body, and whether that can be sent again.
+    /// The kind of the body: none, replayable, or a body that can be sent only once.
     var bodyKind: RequestBodyKind {
         if makeBody != nil { return .replayable }
         return request.body.map { $0.isReplayable ? .replayable : .once } ?? .none
     }
 
-    /// A Boolean value that indicates whether the body has been used up.
+    /// A Boolean value that indicates whether a body that can be sent only once has been sent.
     var isBodyLost: Bool { hasSentBody.withLock { $0 } && bodyKind == .once }
 
     /// Sends the adapted request of a hop, and returns when its response begins.
@@ -57,7 +57,7 @@ final class HTTPAttempts: Sendable {
         let visited = adapted
         adapted.body = adapted.body?.paced(for: transport.client)
         let permit = SendPermit(progress)
-        // After the attempt has ended, nothing of it is sent any more.
+        // No byte of an attempt is sent after its end.
         defer { if !permit.revoke(), hop.hasBody { hasSentBody.withLock { $0 = true } } }
         var response = try await transport.send(
             adapted,
@@ -87,11 +87,12 @@ extension HTTPClientRequest {
     }
 }
 
-/// async-http-client knows whether a body can be sent again, and its length, but has no getter for them. This reads how the body is made up.
-/// A body that is not recognised counts as a stream of unknown length. The worst that a new version can do is that a body is sent in chunks,
-/// and not a second time.
+/// The replayability and length of a body. async-http-client stores them without getters, so they are read by
+/// reflection. A body that is not recognised counts as a stream of unknown length. With an unknown version of
+/// async-http-client a body is at worst sent in chunks, and not repeated.
 extension HTTPClientRequest.Body {
-    /// A Boolean value that indicates whether the body can be sent any number of times: bytes in memory, and not a sequence that is read once.
+    /// A Boolean value that indicates whether the body can be sent repeatedly. Bytes in memory can, a sequence that
+    /// can be read only once cannot.
     var isReplayable: Bool {
         switch mode?.label {
         case "byteBuffer": true
@@ -114,15 +115,16 @@ extension HTTPClientRequest.Body {
         mode.flatMap { Mirror(reflecting: $0.value).descendant(name) }
     }
 
-    /// The body. A stream is read no faster than it is sent.
+    /// Returns the body. If it is a stream, it is read no faster than it is sent.
     fileprivate func paced(for client: HTTPClient) -> HTTPClientRequest.Body {
         if isReplayable { return self }
         return .stream(PacedStream(base: self, client: client), length: length.map { .known($0) } ?? .unknown)
     }
 }
 
-/// A stream that stays near the bytes that are sent. async-http-client learns in one thread that the connection accepts no more, and reads the
-/// stream in another: while the first is busy, the second would read as fast as the machine can.
+/// A stream that is read at most ``aheadBytes`` ahead of the sent bytes. async-http-client receives the backpressure
+/// of the connection in one thread and reads the stream in another. While the first thread is busy, the second would
+/// read the stream without a limit.
 private struct PacedStream: AsyncSequence, Sendable {
     /// The maximum number of bytes that are read before the client's threads have taken them.
     fileprivate static let aheadBytes = 512 << 10
@@ -139,7 +141,7 @@ private struct PacedStream: AsyncSequence, Sendable {
 
         mutating func next() async throws -> ByteBuffer? {
             if ahead >= PacedStream.aheadBytes {
-                // Returns when the threads have done all that they were given.
+                // Returns when the threads have completed their pending work.
                 for loop in client.eventLoopGroup.makeIterator() { try? await loop.submit {}.get() }
                 ahead = 0
             }
@@ -151,19 +153,19 @@ private struct PacedStream: AsyncSequence, Sendable {
 }
 
 extension HTTPClientResponse {
-    /// The maximum length of a body that is read to its end so that the connection can be used again, and the maximum time for it. Otherwise
-    /// the connection is closed.
+    /// The maximum length of a body that is read to its end, so that the connection can be reused. The maximum time
+    /// for this is ``discardTime``. Otherwise the connection is closed.
     private static let discardedBytes = 65536
     private static let discardTime = Duration.milliseconds(50)
 
-    /// Ends a response that no caller reads.
+    /// Discards the body of a response that is not returned to the caller.
     package func discard() async {
         let length = headers.first(name: "Content-Length").flatMap { Int($0) }
         if let length, length > Self.discardedBytes { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 var count = 0
-                // A body that breaks off has ended, too.
+                // An error ends the body, too.
                 do {
                     for try await part in body {
                         count += part.readableBytes

@@ -8,14 +8,14 @@ import NIOSSL
 import ReachabilityRetry
 import Tracing
 
-/// Sends attempts with an `HTTPClient` whose configuration it owns.
+/// A transport that sends attempts with its own `HTTPClient`.
 ///
 /// Each attempt has a ``SendPermit``. A handler in each connection, ``SendGate``, uses the permit right before the head of the request is
 /// written. An attempt that ends with an error revokes its permit. Exactly one of the two succeeds, so it is always known whether a byte of
 /// the request has left or will leave.
 final class HTTPTransport: Sendable {
     let client: HTTPClient
-    /// The host whose reachability counts if all requests go through a proxy; nil without a proxy.
+    /// The host of the proxy, whose reachability is used for all requests; nil without a proxy.
     let proxyHost: String?
     /// The redirects that are followed by default.
     let redirects: RedirectRule
@@ -43,16 +43,16 @@ final class HTTPTransport: Sendable {
         client = HTTPClient(eventLoopGroup: eventLoopGroup, configuration: owned)
     }
 
-    /// Sends a request once, and returns when its response begins.
+    /// Sends a request once. Returns when the response begins.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - permit: Used when the request is written.
-    ///   - trace: The fields that name the span of the attempt.
-    ///   - cuts: The number of attempts that were cut before they had sent anything.
-    ///   - timeout: The maximum time until the response begins.
+    ///   - permit: The permit that is used when the request is written.
+    ///   - trace: The header fields with the trace context of the attempt.
+    ///   - cuts: The number of attempts that were ended early before a byte was sent.
+    ///   - timeout: The maximum time from the start of the attempt to the start of the response.
     ///   - logger: The logger of async-http-client.
-    /// - Throws: An error whose stage says whether anything was sent.
+    /// - Throws: An error whose stage shows whether a byte of the request was sent.
     func send(
         _ request: HTTPClientRequest,
         with permit: SendPermit,
@@ -62,7 +62,8 @@ final class HTTPTransport: Sendable {
         logger: Logger?
     ) async throws -> HTTPClientResponse {
         var request = request
-        // A client that traces adds fields of its own, which belong to a span below that of the attempt. A server must not receive both.
+        // A tracing client adds its own trace fields, which belong to a child span of the attempt's span. A server
+        // must not receive both.
         if !tracesItself {
             for field in trace { request.headers.replaceOrAdd(name: field.name, value: field.value) }
         }
@@ -80,10 +81,10 @@ final class HTTPTransport: Sendable {
         }
     }
 
-    /// The error of an attempt of which nothing was sent, although its error alone may not say so.
+    /// Returns the error of an attempt without a sent byte. Its original error may be ambiguous.
     private static func unsent(_ error: any Error) -> any Error {
         switch error {
-        // The connection that was to carry the request was being closed.
+        // The connection for the request was being closed.
         case let error as HTTPClientError where error == .cancelled: AttemptError.unsent(error)
         case let error as any RetryableError where error.failureStage == .mayHaveBeenProcessed:
             AttemptError.unsent(error)
@@ -91,7 +92,8 @@ final class HTTPTransport: Sendable {
         }
     }
 
-    /// The error of an attempt whose head was written. Over HTTP/2 the server can say that it has not looked at the request.
+    /// Returns the error of an attempt whose head was written. Over HTTP/2 the server can report that it has not
+    /// processed the request.
     private static func sent(_ error: any Error) -> any Error {
         switch error {
         case is NIOHTTP2Errors.StreamClosed, is NIOHTTP2Errors.CreatedStreamAfterGoaway,
@@ -103,7 +105,7 @@ final class HTTPTransport: Sendable {
     }
 }
 
-/// Whether the first byte of one attempt may leave: used once, or revoked for ever. Thread-safe.
+/// A permit to send the first byte of one attempt. It is either used once or revoked permanently. Thread-safe.
 final class SendPermit: Sendable {
     private enum State {
         case open, used, revoked
@@ -112,23 +114,25 @@ final class SendPermit: Sendable {
     private let state = Locked(State.open)
     private let progress: AttemptProgress
 
-    /// - Parameter progress: Notified when the permit is used.
+    /// Creates a permit.
+    ///
+    /// - Parameter progress: The progress that is notified when the permit is used.
     init(_ progress: AttemptProgress) {
         self.progress = progress
     }
 
-    /// Returns whether the first byte may leave now. True at most once.
+    /// Uses the permit. Returns true if the first byte may be sent now, which is the case at most once.
     func use() -> Bool {
         state.withLock { state in
             guard case .open = state else { return false }
             state = .used
-            // Under the lock: once `revoke()` has returned false, the progress is known to be sent.
+            // Under the lock, so that the progress is set before `revoke()` returns false.
             progress.send()
             return true
         }
     }
 
-    /// Returns whether nothing has left and nothing will.
+    /// Revokes the permit. Returns true if no byte was sent and none will be sent.
     @discardableResult
     func revoke() -> Bool {
         state.withLock { state in
@@ -139,7 +143,8 @@ final class SendPermit: Sendable {
     }
 }
 
-/// The permits of the attempts under way. A request carries the number of its permit in a header field, which is removed before it is written.
+/// The permits of the current attempts. A request contains the number of its permit in a header field, which is
+/// removed before the request is written.
 final class SendPermits: Sendable {
     typealias Initializer = @Sendable (any Channel) -> EventLoopFuture<Void>
 
@@ -164,18 +169,20 @@ final class SendPermits: Sendable {
         state.withLock { _ = $0.permits.removeValue(forKey: number) }
     }
 
-    /// Uses the permit whose number a request carries, and removes the number. A request whose attempt has ended has no permit.
+    /// Uses the permit whose number is in the header fields, and removes the number. Returns false if the attempt has
+    /// ended.
     fileprivate func use(_ headers: inout HTTPHeaders) -> Bool {
         guard let number = headers.first(name: Self.field).flatMap({ UInt64($0) }) else { return false }
         headers.remove(name: Self.field)
         return state.withLock { $0.permits[number] }?.use() ?? false
     }
 
-    /// An initializer that adds a gate to a connection or a stream.
+    /// Returns an initializer that adds a gate to a connection or a stream.
     ///
     /// - Parameters:
-    ///   - first: Runs before it.
-    ///   - encoder: Finds the handler that encodes requests. The gate receives a request right before it.
+    ///   - first: An initializer that runs before this one.
+    ///   - encoder: Returns the handler that encodes requests. The gate receives each request immediately before this
+    ///     handler.
     func initializer(
         after first: Initializer?,
         encoder: @escaping @Sendable (ChannelPipeline.SynchronousOperations) throws -> any ChannelHandler
@@ -190,7 +197,8 @@ final class SendPermits: Sendable {
     }
 }
 
-/// Lets a request pass if its permit can be used. Otherwise it closes the connection, and nothing of the request is written.
+/// A handler that passes a request if its permit can be used. Otherwise it closes the connection without writing a
+/// byte of the request.
 private final class SendGate: ChannelOutboundHandler {
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
@@ -207,7 +215,7 @@ private final class SendGate: ChannelOutboundHandler {
         if !isShut, case .head(var head) = part {
             isShut = !permits.use(&head.headers)
             part = .head(head)
-            // Not here: the handler that writes does not expect the connection to end within the call.
+            // The connection is closed later, because the writing handler does not support its end within the call.
             if isShut { context.eventLoop.execute { [channel = context.channel] in channel.close(promise: nil) } }
         }
         guard !isShut else {
@@ -219,8 +227,9 @@ private final class SendGate: ChannelOutboundHandler {
 }
 
 extension TLSConfiguration {
-    /// An equal configuration that is another one for the connection pool, which keeps apart what differs in it. The pool would have the next
-    /// attempt wait for the connection of an attempt that was cut, which may take long: the kernel waits between two SYNs.
+    /// Returns an equivalent configuration that the connection pool treats as different. With the same configuration
+    /// the next attempt would wait for the pending connection of an attempt that was ended early. This may take long,
+    /// because the kernel pauses between two SYNs.
     fileprivate func numbered(_ number: Int) -> TLSConfiguration {
         var configuration = self
         configuration.shutdownTimeout = shutdownTimeout + .nanoseconds(Int64(number))
@@ -229,6 +238,6 @@ extension TLSConfiguration {
 }
 
 extension HTTPClient.Configuration.RedirectConfiguration {
-    /// A Boolean value that indicates whether it is `disallow`. async-http-client 1.37 has no getter for it.
+    /// A Boolean value that indicates whether the value is `disallow`. async-http-client 1.37 has no getter for it.
     fileprivate var isDisallowed: Bool { Mirror(reflecting: self).descendant("mode").map { "\($0)" } == "disallow" }
 }

@@ -2,7 +2,7 @@ package import AsyncHTTPClient
 import LinuxSupport
 import ReachabilityRetry
 
-/// The proxies that the environment names, read as curl reads them.
+/// The proxies in the environment variables, with curl's rules.
 ///
 /// | Variable | For |
 /// |---|---|
@@ -14,21 +14,23 @@ import ReachabilityRetry
 /// An empty variable counts as unset. A proxy is `[http://][user:password@]host[:port]`, with port 80 by default, or `socks5://host[:port]`,
 /// or `socks5h`, with port 1080; in both the proxy looks names up.
 package struct ProxyEnvironment: Sendable {
-    /// The way to a server.
+    /// The use of a proxy for a server.
     package enum Way: Hashable, Sendable {
-        /// Without a proxy.
+        /// The server is contacted without a proxy.
         case direct
-        /// Through a proxy.
+        /// The server is contacted through a proxy.
         case proxy(HTTPClient.Configuration.Proxy)
-        /// Through a proxy that cannot be used. The sentence has the reason and a remedy, but nothing of the variable's value, which may
-        /// contain a password.
+        /// The proxy cannot be used. The text contains the reason and a remedy. It does not contain the variable's
+        /// value, which may include a password.
         case unusable(String)
     }
 
     private let ways: [String: Way]
     private let exceptions: ProxyExceptions
 
-    /// - Parameter variable: The value of a variable of the environment.
+    /// Creates the proxies from environment variables.
+    ///
+    /// - Parameter variable: Returns the value of an environment variable.
     package init(_ variable: (String) -> String? = EnvironmentVariable.value(of:)) {
         func first(_ names: [String]) -> Way? {
             for name in names {
@@ -45,7 +47,7 @@ package struct ProxyEnvironment: Sendable {
         exceptions = ProxyExceptions(lists.first ?? "")
     }
 
-    /// The way to the server of an absolute URL; direct if the URL cannot be read.
+    /// Returns the use of a proxy for an absolute URL; `direct` if the URL is invalid.
     package func way(to url: String) -> Way {
         guard let url = RequestURL(url), let way = ways[url.scheme], !exceptions.contains(url.host) else {
             return .direct
@@ -53,7 +55,8 @@ package struct ProxyEnvironment: Sendable {
         return way
     }
 
-    /// The host whose reachability decides whether a host, in lower case, can be reached: the proxy if either scheme has one, else the host.
+    /// Returns the host whose reachability is used for a host in lower case: the proxy if one of the schemes has one,
+    /// otherwise the host itself.
     package func asked(for host: String) -> String {
         guard !exceptions.contains(host) else { return host }
         for case .proxy(let proxy)? in [ways["https"], ways["http"]] { return proxy.host }
@@ -87,28 +90,28 @@ package struct ProxyEnvironment: Sendable {
         return .basic(username: decoded(parts[0]), password: parts.count > 1 ? decoded(parts[1]) : "")
     }
 
-    /// A percent sign that encodes nothing stays.
+    /// Returns the text with decoded percent signs. Invalid percent signs are kept.
     private static func decoded(_ text: Substring) -> String {
         String(decoding: text.percentDecoded(keepingInvalid: true) ?? [], as: UTF8.self)
     }
 }
 
-/// The hosts that `no_proxy` lists, between commas or blanks, as curl reads it.
+/// The hosts in `no_proxy`, separated by commas or blanks, with curl's rules.
 ///
 /// | Entry | Hosts |
 /// |---|---|
 /// | `*` alone | all |
-/// | `example.org`, `.example.org` | that name, and all that end with a dot and it |
+/// | `example.org`, `.example.org` | the name and all names below it |
 /// | `192.0.2.1`, `2001:db8::1`, `[2001:db8::1]` | that address |
-/// | `192.0.2.0/24`, `2001:db8::/32` | the addresses that begin so |
+/// | `192.0.2.0/24`, `2001:db8::/32` | the addresses in the network |
 ///
-/// Names are not looked up, so an address in the list does not match a host given by name.
+/// Names are not resolved, so an address in the list does not match a host that is given by name.
 package struct ProxyExceptions: Sendable {
     private let hasAll: Bool
     private let names: [String]
     private let prefixes: [AddressPrefix]
 
-    /// Reads a list. An entry that is not an address or a prefix is a name.
+    /// Parses a list. An entry that is not an address or a prefix is a name.
     package init(_ list: String) {
         let entries = list.unicodeScalars.split { $0 == "," || $0.properties.isWhitespace }
             .map { Substring($0).lowercased() }
@@ -125,7 +128,7 @@ package struct ProxyExceptions: Sendable {
         return names.contains { host == $0 || host.hasSuffix(".\($0)") }
     }
 
-    /// The name without a leading and a trailing dot.
+    /// Returns the name without a leading and a trailing dot.
     private static func name(_ text: String) -> String {
         let text = text.hasPrefix(".") ? text.dropFirst() : text[...]
         return String(text.hasSuffix(".") ? text.dropLast() : text)

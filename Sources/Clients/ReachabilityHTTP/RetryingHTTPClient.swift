@@ -4,8 +4,9 @@ public import NIOCore
 import NIOHTTP1
 public import ReachabilityRetry
 
-/// An HTTP client that sends a request again when that makes sense. It waits while the network is away, except for a probe after a minute. It
-/// goes on at once when the network is back, and it never repeats a request that may have an effect twice.
+/// An HTTP client that retries a request if that is useful and safe. While the network is down, only probes are made,
+/// the first after a minute. When the network is back, the retry starts immediately. A request that is not safe to
+/// repeat is never repeated after it may have been processed.
 ///
 /// ```swift
 /// let client = RetryingHTTPClient.shared
@@ -13,26 +14,29 @@ public import ReachabilityRetry
 /// let body = try await outcome.value.body.collect(upTo: 1 << 20)
 /// ```
 ///
-/// The client makes and owns an `HTTPClient` of async-http-client, because only the owner of its configuration can see when the first byte
-/// of a request leaves. The rules for retries are in the tables of `RetryPolicy`.
+/// The client creates and owns an `HTTPClient` of async-http-client, because only the owner of its configuration can
+/// detect when the first byte of a request is sent. The tables of `RetryPolicy` define which failures are retried.
 ///
-/// A value: copies with other settings share the connections.
+/// The client is a value type. Copies with other settings share the connections.
 public struct RetryingHTTPClient: Sendable {
-    /// When and how requests are sent again, unless a call says otherwise.
+    /// The retry policy and options of requests, unless a call sets others.
     public var settings: RetrySettings
 
     private let transport: HTTPTransport
 
-    /// A client with connections of its own.
+    /// Creates a client with separate connections.
     ///
-    /// Three settings of the configuration change. async-http-client follows no redirects, because each hop is a request of its own here;
-    /// `disallow` is kept as the default of the requests. It does not try a failed connection again. Initializers of connections run before
-    /// the client's own.
+    /// Three settings of the configuration are changed:
+    ///
+    /// - async-http-client follows no redirects, because each hop is a separate request. `disallow` is kept as the
+    ///   default of the requests.
+    /// - async-http-client does not retry failed connections.
+    /// - Connection initializers of the configuration run before those of the client.
     ///
     /// - Parameters:
-    ///   - configuration: Proxy, TLS, timeouts and connection pool.
+    ///   - configuration: The proxy, TLS settings, timeouts and connection pool.
     ///   - eventLoopGroup: The threads of the connections.
-    ///   - settings: When and how requests are sent again.
+    ///   - settings: The retry policy and options.
     public init(
         configuration: HTTPClient.Configuration = HTTPClient.Configuration(),
         eventLoopGroup: any EventLoopGroup = HTTPClient.defaultEventLoopGroup,
@@ -50,28 +54,28 @@ public struct RetryingHTTPClient: Sendable {
         return RetryingHTTPClient(configuration: configuration)
     }()
 
-    /// The same client with other settings.
+    /// Returns a copy with other settings that shares the connections.
     public func overriding(_ change: (inout RetrySettings) throws -> Void) rethrows -> RetryingHTTPClient {
         var client = self
         try change(&client.settings)
         return client
     }
 
-    /// Closes the connections. No request may be sent afterwards, also not by copies.
+    /// Closes the connections. Afterwards neither this client nor its copies can send requests.
     public func shutdown() async throws {
         try await transport.client.shutdown()
     }
 }
 
 extension RetryingHTTPClient {
-    /// Sends a request, and sends it again when that makes sense.
+    /// Sends a request, and retries it if that is useful and safe.
     ///
-    /// The body of a response that is retried is read to its end before the wait if it is short, so that the connection can be used again;
-    /// otherwise the connection is closed. The body of the returned response is not read; use
-    /// ``execute(_:retry:options:body:logger:isolation:reading:)`` to have a body that breaks off retried.
+    /// Before the wait for a retry, a short body of the response is read to its end, so that the connection can be
+    /// reused. Otherwise the connection is closed. The body of the returned response is not read. To retry an
+    /// incomplete body, use ``execute(_:retry:options:body:logger:isolation:reading:)``.
     ///
-    /// A body in memory is sent again. A stream is read once: an attempt that has sent the head of the request is the last, unless `body`
-    /// makes the stream again.
+    /// A body in memory can be sent repeatedly. A stream can be read only once. With a stream the attempt that sends
+    /// the head of the request is the last one, unless `body` creates a new stream for each attempt.
     ///
     /// - Parameters:
     ///   - request: The request. Its method, idempotency key and host decide how it is retried.
@@ -80,7 +84,8 @@ extension RetryingHTTPClient {
     ///   - body: Makes the body for each attempt, in place of the request's own. An error that it throws ends the request.
     ///   - logger: The logger of async-http-client for the attempts.
     ///   - isolation: The isolation of the caller.
-    /// - Returns: The response, whatever its status: one that is not retried, or the last one if no further retry is allowed; and every attempt.
+    /// - Returns: The response, whatever its status, and every attempt. It is one that is not retried, or the last
+    ///   one if no further retry is permitted.
     /// - Throws: `RetryError`, with every attempt.
     public func execute(
         _ request: HTTPClientRequest,
@@ -95,8 +100,8 @@ extension RetryingHTTPClient {
         return try await retried(request, nil, settings, body, logger, letGo: letGo) { $0 }.run()
     }
 
-    /// Sends a request like ``execute(_:retry:options:body:logger:isolation:)``, and reads the response as a part of the attempt: if the body
-    /// breaks off, the request is retried if it may be repeated.
+    /// Sends a request like ``execute(_:retry:options:body:logger:isolation:)``, and reads the response as a part of
+    /// the attempt. If the body is incomplete, the request is retried if it is safe to repeat.
     ///
     /// ```swift
     /// let request = HTTPClientRequest(url: "https://example.org/")
@@ -106,13 +111,13 @@ extension RetryingHTTPClient {
     /// - Parameters:
     ///   - request: The request. Its method, idempotency key and host decide how it is retried.
     ///   - policy: When to try again; the client's policy if nil.
-    ///   - options: Adapter, timeout of an attempt, priority, coordinator and clock; the client's options if nil. The timeout ends when the
-    ///     response begins.
+    ///   - options: The adapter, attempt timeout, priority, coordinator and clock; the client's options if nil. The
+    ///     timeout ends when the response begins.
     ///   - body: Makes the body for each attempt, in place of the request's own. An error that it throws ends the request.
     ///   - logger: The logger of async-http-client for the attempts.
     ///   - isolation: The isolation of the caller.
-    ///   - read: Reads a response that is not retried. It is cancelled at the deadline. Its errors are classified like those of the client;
-    ///     an unknown error ends the request.
+    ///   - read: Reads a response that is not retried. It is cancelled at the deadline. Its errors are classified
+    ///     like errors of the client. An unknown error ends the request.
     /// - Returns: The result of `read`, and every attempt.
     /// - Throws: `RetryError`, with every attempt.
     public func execute<Value: Sendable>(
@@ -129,7 +134,7 @@ extension RetryingHTTPClient {
 
     /// Sends a request and reads the response as a part of the attempt.
     ///
-    /// - Parameter parsed: The method and the URL as async-http-client reads them, if known.
+    /// - Parameter parsed: The request as parsed by async-http-client; nil if it is not parsed yet.
     package func execute<Value: Sendable>(
         _ request: HTTPClientRequest,
         _ parsed: HTTPClient.Request?,
@@ -152,9 +157,11 @@ extension RetryingHTTPClient {
         }
     }
 
-    /// Sends a request once, to its first host, on behalf of a run that has decided to send it now. It neither waits nor counts.
+    /// Sends a request once to its first host. The caller is a run that has already waited for its turn, so this call
+    /// neither waits nor counts as an attempt.
     ///
-    /// - Parameter isProbe: True if the attempt is to show whether the monitor is right. A missing path then does not end it.
+    /// - Parameter isProbe: True if the attempt tests the monitor's verdict. A missing path then does not end the
+    ///   attempt.
     package func once(
         _ request: HTTPClientRequest,
         _ settings: RetrySettings,
@@ -168,7 +175,9 @@ extension RetryingHTTPClient {
         RetrySettings(policy: policy ?? settings.policy, options: options ?? settings.options)
     }
 
-    /// - Parameter read: Makes the value of an attempt from the response, which has begun.
+    /// Returns the request with its attempts, ready to run.
+    ///
+    /// - Parameter read: Creates the value of an attempt from the response whose head was received.
     private func retried<Value>(
         _ request: HTTPClientRequest,
         _ parsed: HTTPClient.Request?,
@@ -207,12 +216,12 @@ extension RetryingHTTPClient {
     }
 }
 
-/// A response that was read, or that is not to be read yet because it may be retried.
+/// A response that was read, or that is unread because it may be retried.
 private enum ReadResponse<Value: Sendable>: Sendable {
     case read(Value)
     case unread(HTTPClientResponse)
 
-    /// Nil if it was not read.
+    /// The value that was read; nil if the response is unread.
     var value: Value? { if case .read(let value) = self { value } else { nil } }
 
     static func discard(_ response: ReadResponse) async {
@@ -221,7 +230,7 @@ private enum ReadResponse<Value: Sendable>: Sendable {
 }
 
 extension HTTPClientResponse {
-    /// Reads the response. It has begun, so no error of reading means that the request was never sent.
+    /// Reads the response. Its head was received, so an error of reading never means that the request was not sent.
     fileprivate func read<Value: Sendable>(
         with read: @Sendable (HTTPClientResponse) async throws -> Value
     ) async throws -> Value {

@@ -193,9 +193,11 @@ extension OriginFeed {
         case gone
         /// The request stays first.
         case postponed(OutboxEntry, OutboxResult)
-        /// Its URL redirects. It stays first for this URL, and requests for other URLs may be sent.
+        /// The URL of the request redirects. The request stays first for this URL, and requests for other URLs may be
+        /// sent.
         case moved(OutboxEntry, url: String)
-        /// It was not sent, because the server requested a pause until this time, in milliseconds since 1970.
+        /// The request was not sent, because the server requested a pause until this time, in milliseconds since
+        /// 1970.
         case notBefore(Int64)
     }
 

@@ -100,7 +100,7 @@ final class RevocationCache: Sendable {
         state.withLock { $0.failures[url] = nil }
     }
 
-    /// Verifies the signature of a list. A valid signature is verified once.
+    /// Verifies the signature of a list. The result is cached if the signature is valid.
     func check(_ list: RevocationList, _ query: RevocationQuery) throws(RevocationProblem) {
         let key = Key(list.content.fingerprint, query)
         guard state.withLock({ $0.signatures[key] }) == nil else { return }
