@@ -180,7 +180,7 @@ public struct OutageCause: RawRepresentable, Hashable, Sendable, Codable {
 
     // MARK: unknown
 
-    /// The service was not running, or the namespace of the target was gone.
+    /// The service was not running, or the namespace of the target did not exist.
     public static let notObserved = OutageCause(rawValue: "notObserved")
     /// The machine was asleep.
     public static let suspended = OutageCause(rawValue: "suspended")
@@ -192,9 +192,9 @@ public struct OutageCause: RawRepresentable, Hashable, Sendable, Codable {
 
 /// The evidence behind a state.
 public enum AttributionBasis: String, Hashable, Sendable, Codable {
-    /// Only the kernel. `up` means that a path exists.
+    /// The kernel's evidence alone. `up` means that a path exists.
     case path
-    /// The kernel and active checks.
+    /// The kernel's evidence and active checks.
     case checks = "path+checks"
 }
 

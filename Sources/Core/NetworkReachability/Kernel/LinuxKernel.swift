@@ -98,7 +98,7 @@ package struct SystemMonitorClock: MonitorClock {
     }
 }
 
-/// The two netlink sockets of a namespace. While it listens, the event socket has a thread of its own.
+/// The two netlink sockets of a namespace. While the connection listens, the event socket has a separate thread.
 final class LinuxConnection: KernelConnection {
     private let sockets: RouteSockets
     private let listener: Locked<EventThread?> = Locked(nil)

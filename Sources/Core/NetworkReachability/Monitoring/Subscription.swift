@@ -28,7 +28,8 @@ package final class Subscription: Sendable {
     let settleTime: Duration?
     /// The maximum time that the first report waits for the name of a host.
     let nameWait: Duration
-    /// Nil after the end, because a listener may hold the owner of this object.
+    /// The delivery to the listener. It is nil after the end, because the listener may retain the owner of this
+    /// object.
     private let delivery: Locked<Delivery?>
 
     package init(

@@ -172,7 +172,7 @@ package enum FleetTopic: Hashable, Sendable, CustomStringConvertible {
 
     private static let root = "reach/v1"
 
-    /// Returns nil for any other topic.
+    /// Parses a topic. Returns nil if the text is not a topic of a fleet.
     package init?(_ text: String) {
         guard text.utf8.count <= 256 else { return nil }
         let levels = text.split(at: "/", omittingEmptySubsequences: false).map(String.init)

@@ -68,7 +68,7 @@ struct HubView {
 }
 
 extension SilenceVerdict {
-    /// The reason of an absence in words.
+    /// The reason of an absence as text.
     var people: String {
         switch self {
         case .planned(let reason): "announced\(reason.map { ": \($0)" } ?? "")"
@@ -83,7 +83,7 @@ extension SilenceVerdict {
     }
 }
 
-/// Descriptions of faults in words.
+/// Descriptions of faults as text.
 enum FaultDescription {
     static func sentence(_ attribution: Attribution, _ cause: OutageCause?) -> String {
         switch (attribution, cause) {

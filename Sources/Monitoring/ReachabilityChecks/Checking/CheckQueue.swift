@@ -24,9 +24,9 @@ struct CheckQueue {
         case reported(Int, CheckReport)
         /// The test of large packets to a target that answers has ended.
         case tested(Int, [ProbeResult])
-        /// The probes of the uplink for targets that answer have ended.
+        /// The probes of the uplink that were started because a target answers have ended.
         case learned
-        /// The probes of the uplink for targets that do not answer have ended.
+        /// The probes of the uplink that were started because a target does not answer have ended.
         case prepared
     }
 

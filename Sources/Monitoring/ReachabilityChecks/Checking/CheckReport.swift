@@ -207,7 +207,7 @@ extension CheckReport {
 }
 
 extension CheckStep.Kind {
-    /// Returns nil for places that the kernel's own steps show.
+    /// Creates the kind of the step for a place. Returns nil for places that the steps of the kernel contain.
     fileprivate init?(_ place: CheckPlace) {
         switch place {
         case .gateway: self = .gateway

@@ -198,7 +198,8 @@ final class AnchorRest: Sendable {
 
 /// Limits concurrent work that needs file descriptors, in first-in, first-out order. A connection to a web server needs two. Thread-safe.
 final class ConcurrencyLimit: Sendable {
-    /// The instance for the web probes of the process. They may use a quarter of its file descriptors.
+    /// The instance for the web probes of the process. With two file descriptors per connection they use at most a
+    /// quarter of its file descriptors.
     static let shared = ConcurrencyLimit(count: min(256, OpenFiles.limit / 8))
 
     private struct State {

@@ -85,7 +85,7 @@ package final class Notifier: Sendable {
     private let environment: NotifyEnvironment
     private let logger: Logger?
     private let queue = DispatchQueue(label: "ReachabilityService")
-    /// The executor of the heartbeat and of the ends of workers.
+    /// The executor of the tasks that send the heartbeat and wait for the end of delivery workers.
     private let tasks = TaskQueue(label: "ReachabilityService.tasks")
     private let state: Locked<State>
 

@@ -93,6 +93,8 @@ struct DownloadURL {
 struct FileDigest: Sendable {
     private let hex: String
 
+    /// Parses a digest.
+    ///
     /// - Throws: ``ExitMessage`` if the text is not 64 hexadecimal digits.
     init(_ text: String) throws(ExitMessage) {
         guard [UInt8](hexadecimal: text.utf8)?.count == 32 else {

@@ -14,6 +14,8 @@ struct TrustRules: Sendable {
     /// The pins that did not match and are only reported.
     private let reports = Locked<Set<PinReport>>([])
 
+    /// Creates the rules from files.
+    ///
     /// - Throws: An error if a file cannot be read or is invalid.
     init(policyFile path: String?, anchors: String?) throws {
         self.path = path
