@@ -3,7 +3,7 @@ import LinuxSupport
 import Netlink
 import NetworkReachability
 
-/// A connection to a fake kernel. It counts as open until it is let go.
+/// A connection to a fake kernel. It is open until it is released.
 final class FakeConnection: KernelConnection {
     private let id: UInt64
     private let kernel: FakeKernel
@@ -64,7 +64,7 @@ final class FakeConnection: KernelConnection {
 
     func stopListening() {
         let id = id
-        // What the closure owns is let go outside the lock.
+        // The objects that the closure retains are released outside the lock.
         let listener = kernel.state.withLock { state in
             defer { state.connections[id]?.close() }
             return state.connections[id]
@@ -72,7 +72,7 @@ final class FakeConnection: KernelConnection {
         withExtendedLifetime(listener) {}
     }
 
-    /// Hints tell no destinations, so all of them pass.
+    /// Does nothing. Hints contain no destinations, so all of them pass.
     func setFilter(_ filter: RouteFilter?) throws(NetlinkError) {}
 }
 
@@ -83,7 +83,7 @@ extension KernelQuery {
 }
 
 extension FakeKernel.State {
-    /// What a connection is answered.
+    /// Returns the response to a query of a connection.
     fileprivate mutating func answer(
         to query: KernelQuery,
         of connection: UInt64,
@@ -92,7 +92,7 @@ extension FakeKernel.State {
         let network = network(for: connection)
         switch query {
         case .link, .linkNamed, .links:
-            // A query about links waits for the lock that changes are made under: it is a barrier.
+            // A query about links waits for the kernel's lock for changes, so it is a barrier.
             connections[connection]?.staleState = nil
             return switch query {
             case .link(let index): .link(network.device(index)?.answer)
@@ -102,7 +102,7 @@ extension FakeKernel.State {
         case .route(let query):
             lookups += 1
             let seen = connections[connection]?.staleState ?? network
-            // The state catches up with its notification while the answer is under way.
+            // The state becomes current with the first answer after the notification.
             connections[connection]?.staleState = nil
             return .route(seen.answer(query, at: now))
         case .addresses: return .addresses(network.addresses.map(\.answer))

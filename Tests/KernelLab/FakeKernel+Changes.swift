@@ -5,12 +5,12 @@ extension FakeKernel {
     /// Adds a link with the next free index.
     ///
     /// - Parameters:
-    ///   - name: its name, 1 to 15 bytes.
-    ///   - kind: what it is.
-    ///   - isUp: whether somebody set it up.
-    ///   - carrier: whether the driver sees a carrier: a cable, an access point, a peer that is up.
-    ///   - lower: the link it runs over (a VLAN, a macvlan).
-    ///   - controller: the bridge or bond it is a port of.
+    ///   - name: The name of the link, 1 to 15 bytes.
+    ///   - kind: The kind of the link.
+    ///   - isUp: Whether the link is set up.
+    ///   - carrier: Whether the driver detects carrier: a cable, an access point, or a peer that is up.
+    ///   - lower: The lower link (of a VLAN or macvlan).
+    ///   - controller: The bridge or bond of which the link is a port.
     public func addLink(
         _ name: String,
         kind: LinkKind = .ethernet,
@@ -30,26 +30,27 @@ extension FakeKernel {
         change { network throws(Refusal) in try network.addLink(specification) }
     }
 
-    /// Removes a link, its addresses, its routes and what runs over it: the device was unplugged or deleted.
+    /// Removes a link, its addresses, its routes and its upper links, like an unplugged or deleted device.
     public func removeLink(_ name: String) {
         change { network throws(Refusal) in try network.removeLink(name) }
     }
 
-    /// Gives a link another name. Nothing else changes.
+    /// Renames a link. Nothing else changes.
     public func rename(_ name: String, to other: String) {
         change { network throws(Refusal) in try network.rename(name, to: other) }
     }
 
-    /// Sets a link up or down, as `ip link set` does. Down: IPv4 routes vanish silently and IPv6 routes and addresses
-    /// loudly. Up brings back what follows from the addresses that are left, but no default route.
+    /// Sets a link up or down, as `ip link set` does. Setting it down removes IPv4 routes without a message, and IPv6
+    /// routes and addresses with messages. Setting it up restores the routes of the remaining addresses, but no
+    /// default route.
     public func setUp(_ name: String, _ isUp: Bool = true) {
         change { network throws(Refusal) in try network.setUp(name, isUp) }
     }
 
-    /// Plugs or unplugs a link. Routes stay, but next hop objects do not survive the loss.
+    /// Sets the carrier of a link. The loss of carrier keeps routes and removes next hop objects.
     ///
-    /// - Parameter delay: how much later the kernel tells of it, as it does for up to a second when other links have
-    ///   just changed. Who asks sees the carrier itself at once.
+    /// - Parameter delay: The delay of the kernel's message. A real kernel delays it by up to a second after a change
+    ///   of another link. Queries return the carrier at once.
     public func setCarrier(_ name: String, _ carrier: Bool, notifiedAfter delay: Duration = .zero) {
         change { network throws(Refusal) in
             try network.setCarrier(name, carrier)
@@ -59,24 +60,24 @@ extension FakeKernel {
         schedule(after: delay) { kernel in kernel.change { $0.announceCarrier(index) } }
     }
 
-    /// Lets a link wait for something from outside (RFC 2863), as Wi-Fi does for its keys, or no longer.
+    /// Makes a link dormant or not (RFC 2863). A dormant link waits for an external event, such as the keys of Wi-Fi.
     public func setDormant(_ name: String, _ isDormant: Bool = true) {
         change { network throws(Refusal) in try network.setDormant(name, isDormant) }
     }
 
-    /// Makes a link a port of a bridge or bond, or of none.
+    /// Makes a link a port of a bridge or bond, or removes it from its controller.
     ///
-    /// - Parameter isActive: whether a bond sends through it.
+    /// - Parameter isActive: Whether a bond sends through the link.
     public func setController(_ name: String, _ controller: String?, isActive: Bool = false) {
         change { network throws(Refusal) in try network.setController(name, controller, isActive: isActive) }
     }
 
-    /// The index of a link, for addresses with a zone; nil when there is no such link.
+    /// Returns the index of a link, for addresses with a zone; nil if the link does not exist.
     public func index(of name: String) -> UInt32? {
         state.withLock { $0.network.device(named: name)?.link.index }
     }
 
-    /// Sends a message about a link of which nothing changed that matters: its MTU, its alias.
+    /// Sends a message about an irrelevant change of a link, such as its MTU or alias.
     public func touchLink(_ name: String) {
         change { network throws(Refusal) in
             _ = try network.index(of: name)
@@ -86,14 +87,15 @@ extension FakeKernel {
 }
 
 extension FakeKernel {
-    /// Adds an address, and with it the route to its prefix.
+    /// Adds an address and the route to its prefix.
     ///
     /// - Parameters:
-    ///   - address: the address with the length of its prefix, such as `10.0.0.2/24` or `fd00::2/64`.
-    ///   - link: the name of the link.
-    ///   - tentative: whether IPv6 still checks for a duplicate; the address is not used before `finishDetection(of:on:)`.
-    ///   - linkScope: whether an IPv4 address is valid on its link alone, as with `ip address add ... scope link`. Programs that
-    ///     configure addresses of 169.254.0.0/16 set this scope (RFC 3927).
+    ///   - address: The address with its prefix length, such as `10.0.0.2/24` or `fd00::2/64`.
+    ///   - link: The name of the link.
+    ///   - tentative: Whether duplicate address detection is in progress (IPv6). The address is not used before
+    ///     `finishDetection(of:on:)`.
+    ///   - linkScope: Whether an IPv4 address is valid only on its link, as with `ip address add ... scope link`.
+    ///     Programs that configure addresses of 169.254.0.0/16 set this scope (RFC 3927).
     public func addAddress(_ address: String, to link: String, tentative: Bool = false, linkScope: Bool = false) {
         change { network throws(Refusal) in
             let prefix = try Prefix(parsing: address)
@@ -101,20 +103,21 @@ extension FakeKernel {
         }
     }
 
-    /// Removes an address, written with or without the length of its prefix. When it was the last IPv4 address of its
-    /// link, all IPv4 routes through the link vanish silently; IPv6 default routes stay.
+    /// Removes an address, given with or without its prefix length. If it was the last IPv4 address of its link, all
+    /// IPv4 routes through the link are removed without a message. IPv6 default routes remain.
     public func removeAddress(_ address: String, from link: String) {
         change { network throws(Refusal) in try network.removeAddress(try Prefix(parsing: address), from: link) }
     }
 
-    /// Nobody else has the tentative IPv6 address: from now on it is used.
+    /// Ends the duplicate address detection of a tentative IPv6 address successfully. The address is used from now
+    /// on.
     public func finishDetection(of address: String, on link: String) {
         change { network throws(Refusal) in
             try network.update(try Prefix(parsing: address).address, on: link) { $0.isTentative = false }
         }
     }
 
-    /// The preferred lifetime of an address is over, or begins anew: it is used only where there is no other.
+    /// Makes an address deprecated or preferred. A deprecated address is used only if there is no other.
     public func setDeprecated(_ address: String, on link: String, _ isDeprecated: Bool = true) {
         change { network throws(Refusal) in
             try network.update(try Prefix(parsing: address).address, on: link) { $0.isDeprecated = isDeprecated }
@@ -123,23 +126,23 @@ extension FakeKernel {
 }
 
 extension FakeKernel {
-    /// What the kernel knows of a neighbour: whether it answers (`ip-neighbour(8)`).
+    /// The state of a neighbour (`ip-neighbour(8)`).
     public enum NeighbourState: Hashable, Sendable, CaseIterable {
-        /// It is being asked for, for the first time.
+        /// The first resolution is in progress.
         case incomplete
-        /// It answered a moment ago.
+        /// The neighbour was recently confirmed.
         case reachable
-        /// It answered once.
+        /// The neighbour was confirmed earlier.
         case stale
-        /// A packet was sent; an answer is waited for.
+        /// A packet was sent, and a confirmation is pending.
         case delay
-        /// It is being asked again.
+        /// The neighbour is being resolved again.
         case probe
-        /// It did not answer.
+        /// The resolution failed.
         case failed
-        /// Nobody is asked.
+        /// The link needs no resolution.
         case noARP
-        /// Somebody has set it for good.
+        /// The entry was configured permanently.
         case permanent
 
         var state: Netlink.NeighbourState {
@@ -156,9 +159,9 @@ extension FakeKernel {
         }
     }
 
-    /// Lets the kernel know a neighbour on a link that is up, by the hardware address 02:00:00:00:00:99 where it has one;
-    /// nil forgets it. It stays in that state: no packet is sent here. A link that goes down forgets its neighbours, one that
-    /// loses its carrier all but permanent ones.
+    /// Sets the state of a neighbour on a link that is up; nil removes the neighbour. If the state implies a hardware
+    /// address, it is 02:00:00:00:00:99. The state does not change by itself, because no packets are sent. Setting a
+    /// link down removes its neighbours. The loss of carrier removes all except permanent ones.
     public func setNeighbour(_ address: String, on link: String, _ state: NeighbourState?) {
         change { network throws(Refusal) in
             guard let wire = WireAddress(address) else { throw Refusal("\"\(address)\" is no address") }
@@ -177,12 +180,12 @@ extension FakeKernel {
         setNextHop(id, via: gateway, on: link, replacing: false)
     }
 
-    /// Points a next hop object to another router; the routes that use it follow.
+    /// Changes the router of a next hop object and thereby of the routes that use it.
     public func replaceNextHop(_ id: UInt32, via gateway: String, on link: String) {
         setNextHop(id, via: gateway, on: link, replacing: true)
     }
 
-    /// Adds a next hop object in which packets vanish, or makes one of another.
+    /// Adds a next hop object that discards packets, or replaces another one with it.
     public func setNextHopBlackhole(_ id: UInt32) {
         change { network throws(Refusal) in
             try network.setObject(id, FakeNetwork.Object(isBlackhole: true), replacing: true)
@@ -196,8 +199,8 @@ extension FakeKernel {
         }
     }
 
-    /// Removes a next hop object and the routes that use it, IPv4 routes without a message of their own. Groups lose a
-    /// member, and go with their last.
+    /// Removes a next hop object and the routes that use it. For IPv4 routes no separate message is sent. Groups lose
+    /// the member, and are removed with their last member.
     public func removeNextHop(_ id: UInt32) {
         change { network throws(Refusal) in try network.removeObject(id) }
     }
@@ -214,14 +217,15 @@ extension FakeKernel {
     /// Adds a policy rule.
     ///
     /// - Parameters:
-    ///   - family: whose packets it is about.
-    ///   - priority: the lower, the earlier; nil for one just before the second rule, as `ip rule` has it.
-    ///   - source: only packets from this prefix; packets that have no source yet do not match.
-    ///   - destination: only packets to this prefix.
-    ///   - mark: only packets with this firewall mark.
-    ///   - inverted: packets match that would not otherwise.
-    ///   - action: what happens to them.
-    ///   - suppressedLength: results with this prefix length or less are passed over; 0 passes default routes over.
+    ///   - family: The family of the packets.
+    ///   - priority: The priority; lower numbers are applied first. If nil, the rule precedes the second rule, as
+    ///     with `ip rule`.
+    ///   - source: The source prefix of matching packets. Packets without a source do not match.
+    ///   - destination: The destination prefix of matching packets.
+    ///   - mark: The firewall mark of matching packets.
+    ///   - inverted: Whether the match is inverted.
+    ///   - action: The action for matching packets.
+    ///   - suppressedLength: The prefix length up to which results are ignored; 0 ignores default routes.
     public func addRule(
         _ family: Family = .ipv4,
         priority: UInt32? = nil,
@@ -243,14 +247,14 @@ extension FakeKernel {
         }
     }
 
-    /// Removes the first rule of this priority.
+    /// Removes the first rule with a priority.
     public func removeRule(_ family: Family = .ipv4, priority: UInt32) {
         change { network throws(Refusal) in
             try network.removeRule(family.addressFamily) { $0.priority == priority }
         }
     }
 
-    /// Sets `ignore_routes_with_linkdown` for all links: routes through links without a carrier are then passed over.
+    /// Sets `ignore_routes_with_linkdown` for all links. Routes through links without carrier are then ignored.
     public func ignoreRoutesWithLinkdown(_ family: Family = .ipv4, _ ignores: Bool = true) {
         change { $0.setIgnoresLinkdown(ignores, family.addressFamily) }
     }
@@ -264,7 +268,7 @@ extension FakeKernel {
 }
 
 extension FakeKernel {
-    /// Sets the single far end of a tunnel, with what its outer packets are bound to.
+    /// Sets the only far end of a tunnel, and the binding of its outer packets.
     package func setTunnel(_ name: String, to remote: String, from local: String? = nil, mark: UInt32 = 0) {
         change { network throws(Refusal) in
             let index = try network.index(of: name)
@@ -277,13 +281,13 @@ extension FakeKernel {
         }
     }
 
-    /// Sets the far ends of a tunnel that may have several: WireGuard's peers, or the default destinations of a VXLAN device. The kernel
-    /// sends no event about that.
+    /// Sets the far ends of a tunnel that may have several: the peers of WireGuard, or the default destinations of a
+    /// VXLAN device. The kernel sends no event about this change.
     package func setFarEnds(of name: String, _ ends: [TunnelFarEnd]) {
         change { network throws(Refusal) in network.farEnds[try network.index(of: name)] = ends }
     }
 
-    /// Shows WireGuard's peers, or hides them as the kernel does without CAP_NET_ADMIN.
+    /// Sets whether WireGuard's peers are visible. The kernel hides them without CAP_NET_ADMIN.
     package func showPeers(_ shows: Bool) {
         change { $0.showsPeers = shows }
     }

@@ -1,7 +1,7 @@
 import Netlink
 
 extension FakeKernel {
-    /// What a link of a fake kernel is, as the real kernel would describe it.
+    /// The kind of a link of a fake kernel, with the properties that a real kernel would report.
     public struct LinkKind: Hashable, Sendable {
         var hardwareType = HardwareType.ethernet
         /// IFLA_INFO_KIND; nil for hardware.
@@ -9,19 +9,19 @@ extension FakeKernel {
         var hardware = LinkHardware()
         var parentBus: String?
         var flags: LinkFlags = []
-        /// The operational state of a link that works; many drivers never say `up`.
+        /// The operational state of a usable link. Many drivers never report `up`.
         var usableState = OperationalState.up
         var mtu: UInt32 = 1500
         var hasHardwareAddress = true
         var makesLinkLocalAddress = true
-        /// Has a carrier when the link below has one.
+        /// Whether the link has carrier if its lower link has.
         var followsLower = false
-        /// Has a carrier when one of its ports has one.
+        /// Whether the link has carrier if one of its ports has.
         var followsPorts = false
         /// The routing table of a VRF.
         var table: UInt32?
 
-        /// The loopback device; every fake kernel has one named `lo`.
+        /// The loopback device. Every fake kernel has one named `lo`.
         public static let loopback = LinkKind(
             hardwareType: .loopback,
             flags: .loopback,
@@ -33,7 +33,7 @@ extension FakeKernel {
         /// A network card.
         public static let ethernet = LinkKind(parentBus: "pci")
 
-        /// A network adapter at a USB port, which may as well be a phone.
+        /// A USB network adapter, which may also be a phone.
         public static let usbEthernet = LinkKind(hardware: LinkHardware(driver: "cdc_ether"), parentBus: "usb")
 
         /// A Wi-Fi station.
@@ -42,7 +42,7 @@ extension FakeKernel {
             parentBus: "pci"
         )
 
-        /// Wi-Fi that serves others, not an uplink.
+        /// A Wi-Fi access point, which is not an uplink.
         public static let wiFiAccessPoint = LinkKind(
             hardware: LinkHardware(wireless: .accessPoint, deviceType: "wlan"),
             parentBus: "pci"
@@ -58,29 +58,29 @@ extension FakeKernel {
             hasHardwareAddress: false
         )
 
-        /// A modem at a USB port that looks like a network card (`qmi_wwan`).
+        /// A USB modem with the properties of a network card (`qmi_wwan`).
         public static let usbModem = LinkKind(
             hardware: LinkHardware(deviceType: "wwan", driver: "qmi_wwan"),
             parentBus: "usb",
             usableState: .unknown
         )
 
-        /// One end of a virtual cable, as containers have it.
+        /// One end of a virtual cable, as in containers.
         public static let veth = LinkKind(driverKind: "veth")
 
-        /// A bridge; it has the carrier of its ports.
+        /// A bridge. It has carrier if one of its ports has.
         public static let bridge = LinkKind(driverKind: "bridge", followsPorts: true)
 
-        /// A bond; it has the carrier of its ports.
+        /// A bond. It has carrier if one of its ports has.
         public static let bond = LinkKind(driverKind: "bond", followsPorts: true)
 
-        /// A VLAN; it has the carrier of the link below.
+        /// A VLAN. It has the carrier of its lower link.
         public static let vlan = LinkKind(driverKind: "vlan", followsLower: true)
 
-        /// A VLAN with loose binding; it stays up and keeps its carrier, whatever the link below does.
+        /// A VLAN with loose binding. It stays up and keeps its carrier regardless of its lower link.
         public static let looseVLAN = LinkKind(driverKind: "vlan")
 
-        /// A link of a Qualcomm modem over its device (`rmnet`); it always has a carrier.
+        /// A link of a Qualcomm modem over its device (`rmnet`). It always has carrier.
         public static let rmnet = LinkKind(
             hardwareType: .rawIP,
             driverKind: "rmnet",
@@ -89,15 +89,15 @@ extension FakeKernel {
             makesLinkLocalAddress: false
         )
 
-        /// A mesh of batman-adv over its ports; it always has a carrier.
+        /// A mesh of batman-adv over its ports. It always has carrier.
         public static let mesh = LinkKind(driverKind: "batadv")
 
-        /// A VRF with a routing table of its own; it always has a carrier.
+        /// A VRF with a separate routing table. It always has carrier.
         public static func vrf(table: UInt32) -> LinkKind {
             LinkKind(driverKind: "vrf", makesLinkLocalAddress: false, table: table)
         }
 
-        /// A further address on a card; it has the carrier of the link below.
+        /// A macvlan, a further address on a card. It has the carrier of its lower link.
         public static let macvlan = LinkKind(driverKind: "macvlan", followsLower: true)
 
         /// A tunnel served by a program, as most VPN clients are.
@@ -109,7 +109,7 @@ extension FakeKernel {
             hasHardwareAddress: false
         )
 
-        /// A WireGuard tunnel; it always has a carrier.
+        /// A WireGuard tunnel. It always has carrier.
         public static let wireGuard = LinkKind(
             hardwareType: .none,
             driverKind: "wireguard",
@@ -121,7 +121,7 @@ extension FakeKernel {
             makesLinkLocalAddress: false
         )
 
-        /// An IPsec tunnel; it always has a carrier.
+        /// An IPsec tunnel. It always has carrier.
         public static let xfrm = LinkKind(
             hardwareType: .none,
             driverKind: "xfrm",
@@ -141,10 +141,10 @@ extension FakeKernel {
             makesLinkLocalAddress: false
         )
 
-        /// A VXLAN tunnel; it always has a carrier.
+        /// A VXLAN tunnel. It always has carrier.
         public static let vxlan = LinkKind(driverKind: "vxlan", usableState: .unknown, mtu: 1450)
 
-        /// A device that goes nowhere.
+        /// A device that discards packets.
         public static let dummy = LinkKind(driverKind: "dummy", usableState: .unknown)
     }
 }

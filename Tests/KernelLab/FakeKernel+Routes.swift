@@ -2,20 +2,20 @@ import LinuxSupport
 import Netlink
 
 extension FakeKernel {
-    /// Adds a route. There must be none of the same prefix and metric.
+    /// Adds a route. No route with the same prefix and metric may exist.
     ///
     /// - Parameters:
-    ///   - destination: a prefix, an address, or `default`: of the router's family, IPv4 without a router. `0.0.0.0/0`
-    ///     and `::/0` leave no doubt.
-    ///   - gateway: the router, which must be on a link; nil for destinations on the link itself. An IPv4 route may
+    ///   - destination: A prefix, an address, or `default`. `default` has the family of the router, and is IPv4
+    ///     without a router. `0.0.0.0/0` and `::/0` are unambiguous.
+    ///   - gateway: The router, which must be on a link; nil for destinations on the link itself. An IPv4 route may
     ///     have an IPv6 router.
-    ///   - link: the name of the link, which must be up; nil for the one the router is on.
-    ///   - metric: the lower, the better; nil for the family's own: 0 for IPv4, 1024 for IPv6.
-    ///   - table: the routing table; 254 is the main one.
-    ///   - kind: what happens to packets.
-    ///   - source: the source they get.
-    ///   - lifetime: how long it lasts, IPv6 only. When it is over, lookups fail and nobody is notified; the message of
-    ///     the removal comes 30 seconds later.
+    ///   - link: The name of the link, which must be up; nil for the link of the router.
+    ///   - metric: The metric; lower numbers are preferred. If nil, 0 for IPv4 and 1024 for IPv6.
+    ///   - table: The routing table; 254 is the main table.
+    ///   - kind: The type of the route.
+    ///   - source: The source address of packets.
+    ///   - lifetime: The lifetime of the route; only for IPv6. After its end lookups fail without a message. The
+    ///     message of the removal follows 30 seconds later.
     public func addRoute(
         _ destination: String,
         via gateway: String? = nil,
@@ -49,7 +49,7 @@ extension FakeKernel {
         place(destination, hops, metric: metric, table: table, kind: .unicast, source: source, lifetime: nil, .add)
     }
 
-    /// Adds a route that uses a next hop object. `default` is IPv4 here.
+    /// Adds a route that uses a next hop object. `default` is IPv4.
     public func addRoute(_ destination: String, nextHop: UInt32, metric: UInt32? = nil, table: UInt32 = 254) {
         change { network throws(Refusal) in
             let prefix = try Prefix(parsing: destination)
@@ -58,7 +58,7 @@ extension FakeKernel {
         }
     }
 
-    /// Puts a route in the place of one of the same prefix and metric in one step, or adds it.
+    /// Replaces the route with the same prefix and metric in one step, or adds the route.
     public func replaceRoute(
         _ destination: String,
         via gateway: String? = nil,
@@ -81,7 +81,7 @@ extension FakeKernel {
         )
     }
 
-    /// Adds a route behind those of the same prefix and metric; IPv6 makes one route of all their hops.
+    /// Adds a route after those with the same prefix and metric. IPv6 merges their hops into one route.
     public func appendRoute(
         _ destination: String,
         via gateway: String,
@@ -101,7 +101,7 @@ extension FakeKernel {
         )
     }
 
-    /// Removes the first route that fits what is given, the one with the lowest metric if nothing else tells them apart.
+    /// Removes the first matching route. Of several matching routes the one with the lowest metric is removed.
     public func removeRoute(
         _ destination: String,
         via gateway: String? = nil,
@@ -185,19 +185,19 @@ extension FakeKernel {
 }
 
 extension FakeKernel {
-    /// What happens to packets that take a route.
+    /// The type of a route.
     public enum RouteKind: Hashable, Sendable, CaseIterable {
-        /// They are sent.
+        /// Packets are sent.
         case unicast
-        /// They are for this host.
+        /// Packets are delivered to this host.
         case local
-        /// They vanish; programs get EINVAL.
+        /// Packets are discarded, and programs receive EINVAL.
         case blackhole
-        /// They are refused; programs get EHOSTUNREACH.
+        /// Packets are rejected, and programs receive EHOSTUNREACH.
         case unreachable
-        /// They are forbidden; programs get EACCES.
+        /// Packets are rejected, and programs receive EACCES.
         case prohibit
-        /// The table is left, and the next rule decides.
+        /// The lookup continues with the next rule.
         case throwing
 
         var kind: Netlink.RouteKind {
@@ -214,15 +214,15 @@ extension FakeKernel {
 }
 
 extension FakeKernel {
-    /// What a rule does with packets that match it.
+    /// The action of a rule for matching packets.
     public enum RuleAction: Hashable, Sendable {
-        /// The table is asked; 254 is the main one.
+        /// The packets use a routing table; 254 is the main table.
         case lookUp(table: UInt32)
-        /// They vanish; programs get EINVAL.
+        /// Packets are discarded, and programs receive EINVAL.
         case blackhole
-        /// They are refused; programs get ENETUNREACH (a route of this kind says EHOSTUNREACH).
+        /// Packets are rejected, and programs receive ENETUNREACH (EHOSTUNREACH with a route of this type).
         case unreachable
-        /// They are forbidden; programs get EACCES.
+        /// Packets are rejected, and programs receive EACCES.
         case prohibit
 
         var action: FakeNetwork.Rule.Action {

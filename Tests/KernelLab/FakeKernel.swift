@@ -4,12 +4,12 @@ package import Netlink
 package import NetworkReachability
 public import NetworkReachabilityTesting
 
-/// A Linux network that tests play: links, addresses, routes and rules in memory, and the messages that Linux would
-/// send about them.
+/// A simulated Linux network: links, addresses, routes and rules in memory, and the messages that Linux would send
+/// about them.
 ///
-/// It is honest: what it answers was compared with a real kernel. IPv4 routes vanish without a message when their link
-/// goes down; a lookup succeeds without a carrier; a next hop object does not survive one. What Linux would refuse, and
-/// what makes no sense, ends the program with a text that says why.
+/// Its answers were compared with those of a real kernel. For example, setting a link down removes its IPv4 routes
+/// without a message, a lookup succeeds without carrier, and the loss of carrier removes next hop objects. A change
+/// that Linux would refuse or that is meaningless ends the program with the reason.
 ///
 /// ```swift
 /// let kernel = FakeKernel()
@@ -19,25 +19,27 @@ public import NetworkReachabilityTesting
 /// kernel.setCarrier("eth0", false)
 /// ```
 ///
-/// Thread-safe. Changes are visible at once; hints of them are delivered on the queues that listen. It never waits.
+/// Thread-safe. Changes are visible at once, and their hints are delivered on the queues of listeners. No function
+/// waits.
 public final class FakeKernel: Sendable {
-    /// The time that routes expire by.
+    /// The clock that determines when routes expire.
     public let clock: ManualClock
 
     let state: Locked<State>
-    /// Where the kernel's own timers fire.
+    /// The queue on which the kernel's timers fire.
     let timerQueue = DispatchQueue(label: "FakeKernel")
 
-    /// A network with nothing but `lo`, up, with 127.0.0.1/8 and ::1/128.
+    /// Creates a network with only `lo`, which is up and has 127.0.0.1/8 and ::1/128.
     public init(clock: ManualClock = ManualClock()) {
         self.clock = clock
         state = Locked(State(clock: clock))
     }
 
-    /// Makes the changes of `body` in one go, as a batch of `ip` does: when it is over, the hints come one right after
-    /// another, and who asks after the first sees what the network was then. Nobody sees any of it before.
+    /// Makes the changes of `body` at once, like a batch of `ip`. The hints follow each other directly at the end of
+    /// the batch. A query after a hint returns the state at the time of that hint. Before the end of the batch no
+    /// change is visible.
     ///
-    /// Changes other threads make at the same time belong to the batch. Batches cannot be nested.
+    /// Concurrent changes of other threads belong to the batch. Batches cannot be nested.
     public func batch<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
         let isNested = state.withLock { state in
             defer { state.batch = state.batch ?? State.Batch(networkBefore: state.network) }
@@ -48,7 +50,7 @@ public final class FakeKernel: Sendable {
         try body()
     }
 
-    /// Makes one change and lets everybody who listens hear of it; a refusal ends the program.
+    /// Makes one change and notifies all listeners. A refusal ends the program.
     func change(_ body: (inout FakeNetwork) throws(Refusal) -> Void) {
         do throws(Refusal) {
             let calls = try state.withLock { state throws(Refusal) in try state.change(body) }
@@ -58,12 +60,12 @@ public final class FakeKernel: Sendable {
         }
     }
 
-    /// Sends a hint that no change stands behind.
+    /// Sends a hint without a change.
     func send(_ burst: EventBurst) {
         deliver(state.withLock { $0.send(Hint(burst: burst)) })
     }
 
-    /// Sees to it that `action` runs when `delay` has passed on the kernel's clock.
+    /// Runs `action` after a delay on the kernel's clock.
     func schedule(after delay: Duration, _ action: @escaping @Sendable (FakeKernel) -> Void) {
         let timer = clock.schedule(after: delay, on: timerQueue) { [weak self] in
             if let self { action(self) }
@@ -87,7 +89,7 @@ public final class FakeKernel: Sendable {
 }
 
 extension FakeKernel {
-    /// A queue on which a connection is to be rung.
+    /// A pending call of a connection on its queue.
     struct Call: Sendable {
         let queue: DispatchQueue
         let connection: UInt64
@@ -95,24 +97,24 @@ extension FakeKernel {
 }
 
 extension FakeKernel {
-    /// How many questions were asked so far, lookups included.
+    /// The number of queries so far, including lookups.
     public var questionCount: Int { state.withLock { $0.questions } }
 
-    /// How many routes were looked up so far.
+    /// The number of route lookups so far.
     public var lookupCount: Int { state.withLock { $0.lookups } }
 
-    /// In how many rounds they were, each of which is a round trip to the kernel.
+    /// The number of rounds of lookups so far. Each round is one round trip to the kernel.
     public var lookupRoundCount: Int { state.withLock { $0.lookupRounds } }
 
-    /// How many connections are open.
+    /// The number of open connections.
     public var connectionCount: Int { state.withLock { $0.connections.count } }
 
-    /// How many connections listen.
+    /// The number of listening connections.
     public var listenerCount: Int { state.withLock { $0.connections.count { $0.value.queue != nil } } }
 }
 
 extension FakeKernel {
-    /// One of the two families of addresses.
+    /// An address family.
     public enum Family: Hashable, Sendable, CaseIterable {
         case ipv4
         case ipv6
@@ -122,7 +124,7 @@ extension FakeKernel {
 }
 
 extension FakeKernel {
-    /// Why a netlink socket cannot be used.
+    /// The reason why a netlink socket cannot be used.
     public enum Fault: Hashable, Sendable, CaseIterable {
         /// EPERM: a seccomp filter, as in some containers.
         case notPermitted
@@ -145,12 +147,12 @@ extension FakeKernel {
 }
 
 extension FakeKernel {
-    /// A burst on its way.
+    /// A burst of events that was not delivered yet.
     struct Hint: Sendable {
         var burst: EventBurst
-        /// What the network was when it was sent, where more of a batch follow.
+        /// The network at the time of the hint, if more hints of a batch follow.
         var stateThen: FakeNetwork?
-        /// What the network was before, where the notification overtakes the state.
+        /// The network before the change, if the notification precedes the state.
         var staleState: FakeNetwork?
     }
 }
@@ -162,8 +164,8 @@ extension FakeKernel {
         let link: String?
 
         /// - Parameters:
-        ///   - gateway: the address of the router; nil for destinations on the link itself.
-        ///   - link: the name of the link; nil for the one the router is on.
+        ///   - gateway: The address of the router; nil for destinations on the link itself.
+        ///   - link: The name of the link; nil for the link of the router.
         public init(via gateway: String? = nil, on link: String? = nil) {
             self.gateway = gateway
             self.link = link
@@ -172,18 +174,18 @@ extension FakeKernel {
 }
 
 extension FakeKernel {
-    /// All that changes of a fake kernel, only ever touched under its lock.
+    /// The mutable state of a fake kernel, which is used only under its lock.
     struct State: Sendable {
-        /// The time that hints are noticed by.
+        /// The clock for the times at which hints are received.
         let clock: ManualClock
         var network = FakeNetwork()
         var connections: [UInt64: Listener] = [:]
-        /// The batch under way; nil outside of one.
+        /// The current batch; nil outside a batch.
         var batch: Batch?
         var timers: [Cancellation] = []
         var delaysState = false
         var losesHints = false
-        /// Who makes the changes.
+        /// The originator of the changes.
         var author = EventBurst.Author.kernel
         var connectionFault: Fault?
         var questionFault: Fault?
@@ -197,13 +199,13 @@ extension FakeKernel {
             self.clock = clock
         }
 
-        /// What has been announced of a batch so far, and what everybody sees until it is over.
+        /// The hints of a batch so far, and the network that is visible until its end.
         struct Batch: Sendable {
             var hints: [Hint] = []
             let networkBefore: FakeNetwork
         }
 
-        /// What a connection is answered by.
+        /// Returns the network that is visible to a connection.
         func network(for connection: UInt64) -> FakeNetwork {
             connections[connection]?.stateThen ?? batch?.networkBefore ?? network
         }
@@ -219,7 +221,7 @@ extension FakeKernel {
             return nextID
         }
 
-        /// Says which queues are to be called; nobody is called under the lock.
+        /// Makes a change, and returns the calls to make. They are made outside the lock.
         mutating func change(_ body: (inout FakeNetwork) throws(Refusal) -> Void) throws(Refusal) -> [Call] {
             let before = network
             try body(&network)
@@ -242,12 +244,12 @@ extension FakeKernel {
         mutating func finishBatch() -> [Call] {
             var hints = batch?.hints ?? []
             batch = nil
-            // After the last of them the network is what it is.
+            // After the last hint the current network is visible.
             if let last = hints.indices.last { hints[last].stateThen = nil }
             return send(hints)
         }
 
-        /// The next hint of a connection that has not been fetched otherwise.
+        /// Returns the call for the next pending hint of a connection; nil if the hint was already read.
         mutating func take(for connection: UInt64) -> (@Sendable () -> Void)? {
             guard let received = connections[connection]?.received, let burst = connections[connection]?.take() else {
                 return nil
@@ -271,21 +273,21 @@ extension FakeKernel {
 }
 
 extension FakeKernel {
-    /// What one connection has received and not yet read.
+    /// The listening state of one connection, with the hints that were received and not yet read.
     struct Listener: Sendable {
         var queue: DispatchQueue?
         var received: (@Sendable (EventBurst) -> Void)?
-        /// Whether the namespace of the connection is still the one that goes by its name.
+        /// Whether the name of the namespace still refers to the namespace of the connection.
         var isCurrent = true
         var pending: [Hint] = []
         /// Whether a hint was taken, and `received` has not returned.
         var isDelivering = false
-        /// What the network was when the last hint was sent; nil for what it is.
+        /// The network at the time of the last hint; nil for the current network.
         var stateThen: FakeNetwork?
-        /// What the network was before; lookups see it until a barrier or their first answer.
+        /// The network before the change. Lookups use it until a barrier or their first answer.
         var staleState: FakeNetwork?
 
-        /// The hint that comes next.
+        /// Takes the next hint.
         mutating func take() -> EventBurst? {
             guard !pending.isEmpty else { return nil }
             let hint = pending.removeFirst()
@@ -295,7 +297,7 @@ extension FakeKernel {
             return hint.burst
         }
 
-        /// Hears no more.
+        /// Stops listening.
         mutating func close() {
             queue = nil
             received = nil
@@ -304,7 +306,7 @@ extension FakeKernel {
             if isCurrent { stateThen = nil }
         }
 
-        /// Stays behind in a namespace that lost its name, which nobody changes any more.
+        /// Keeps the connection in a namespace that lost its name and no longer changes.
         mutating func strand(in network: FakeNetwork) {
             guard isCurrent else { return }
             isCurrent = false
@@ -316,7 +318,8 @@ extension FakeKernel {
 }
 
 extension FakeKernel {
-    /// Makes the changes of `body` as a process that asks from this netlink port. Changes other threads make meanwhile are its own, too.
+    /// Makes the changes of `body` as the process with a netlink port. Concurrent changes of other threads count as
+    /// its changes, too.
     package func acting(from port: UInt32, _ body: () -> Void) {
         state.withLock { $0.author = .port(port) }
         body()
@@ -325,9 +328,9 @@ extension FakeKernel {
 }
 
 extension FakeKernel {
-    /// Lets the kernel lose messages for want of buffer space: listeners hear of the loss, not of the changes.
+    /// Simulates an overrun: listeners are notified of the overrun and not of the changes.
     ///
-    /// - Parameter changes: what is changed without a hint.
+    /// - Parameter changes: The changes whose hints are lost.
     public func overrun<Failure: Error>(losing changes: () throws(Failure) -> Void = {}) throws(Failure) {
         state.withLock { $0.losesHints = true }
         defer {
@@ -337,24 +340,24 @@ extension FakeKernel {
         try changes()
     }
 
-    /// Refuses every new connection from now on; nil allows them again.
+    /// Sets the fault of new connections; nil permits them.
     public func denyNetlink(_ fault: Fault? = .notPermitted) {
         state.withLock { $0.connectionFault = fault }
     }
 
-    /// Answers no question from now on; nil answers again.
+    /// Sets the fault of queries; nil answers them.
     public func failQuestions(_ fault: Fault? = .noBufferSpace) {
         state.withLock { $0.questionFault = fault }
     }
 
-    /// Lets notifications overtake the state they announce, as they do on Linux: after a hint the first lookup still
-    /// gives the old answer, unless a question about a link came between, which waits for the change to be complete.
+    /// Makes notifications precede the state that they announce, as on Linux. The first lookup after a hint returns
+    /// the old answer, unless a query about a link precedes it. That query waits until the change is complete.
     public func delayState(_ delays: Bool = true) {
         state.withLock { $0.delaysState = delays }
     }
 
-    /// Deletes the namespace and makes it again under the same name, empty. Connections that are open stay behind in the
-    /// old one, where nothing happens any more.
+    /// Deletes the namespace and creates an empty one with the same name. Open connections remain in the old
+    /// namespace, which no longer changes.
     public func replaceNamespace() {
         let watchers = state.withLock { state in
             for id in state.connections.keys { state.connections[id]?.strand(in: state.network) }
@@ -364,14 +367,14 @@ extension FakeKernel {
         for changed in watchers { changed() }
     }
 
-    /// Lets what the kernel tells be unreadable from now on, on every connection that listens; new ones can be read.
+    /// Makes the events unreadable on all listening connections. New connections can be read.
     public func failListening(_ fault: Fault = .noBufferSpace) {
         var burst = EventBurst()
         burst.failure = fault.cause
         send(burst)
     }
 
-    /// Sends a message that is not the kernel's: another process wrote to the socket.
+    /// Sends a message of another process.
     public func sendForeignMessage() {
         send(EventBurst(foreign: 1))
     }

@@ -42,7 +42,8 @@ extension FakeNetwork {
             })
         else { throw Refusal("\(name) has no address \(prefix.address)/\(prefix.length)") }
         if address.family == .ipv4, !address.isSecondary {
-            // The others of the same prefix live and die with the first (promote_secondaries off).
+            // The other addresses of the same prefix are removed together with the first (promote_secondaries is
+            // off).
             let secondaries = addresses.filter {
                 $0.interface == index && $0.isSecondary && $0.prefix.network == address.prefix.network
             }
@@ -51,7 +52,7 @@ extension FakeNetwork {
         remove(address)
     }
 
-    /// Duplicate address detection ends well, or the preferred lifetime does.
+    /// Changes an address after the end of duplicate address detection or of the preferred lifetime.
     mutating func update(
         _ address: WireAddress,
         on name: String,
@@ -66,12 +67,12 @@ extension FakeNetwork {
         addRoutes(of: addresses[position])
     }
 
-    /// Whether the address is one of ours, as a packet's source must be (IPv4).
+    /// Returns whether the address is assigned to this machine, as required for the source of IPv4 packets.
     func isOwn(_ address: WireAddress) -> Bool {
         address.isLoopback && address.family == .ipv4 || addresses.contains { $0.address == address }
     }
 
-    /// fe80::/64, as soon as the link is operational.
+    /// Adds the address of fe80::/64 if the link is operational.
     mutating func makeLinkLocalAddress(_ index: UInt32) {
         guard let device = device(index), device.isRunning, let address = device.linkLocalAddress,
             !addresses.contains(where: { $0.interface == index && $0.address == address })
@@ -84,7 +85,8 @@ extension FakeNetwork {
         try? addAddress(Prefix(.ipv6Loopback, length: 128), to: device.link.name)
     }
 
-    /// IPv4 keeps the order of arrival; IPv6 keeps the wider scope first, and the newest first within one.
+    /// Inserts an address. IPv4 addresses are in the order of their addition. IPv6 addresses are sorted by scope, the
+    /// widest first, and within a scope the latest first.
     private mutating func insert(_ address: Address) {
         let scope = address.address.sourceScope
         let position =
@@ -103,7 +105,7 @@ extension FakeNetwork {
     }
 }
 
-/// The addresses that share their first `length` bits with `address`, whose other bits are kept as given.
+/// The addresses that share their first `length` bits with `address`. The other bits of `address` are kept.
 struct Prefix: Hashable, Sendable {
     var address: WireAddress
     var length: Int
@@ -113,7 +115,7 @@ struct Prefix: Hashable, Sendable {
         self.length = length
     }
 
-    /// `10.0.0.2/24`, `10.0.0.2` (all bits) or `default`, which needs the family given.
+    /// Parses `10.0.0.2/24`, `10.0.0.2` (all bits) or `default`, which requires the family.
     init(parsing text: String, family: AddressFamily? = nil) throws(Refusal) {
         if text == "default" {
             self.init(WireAddress(family: family ?? .ipv4, bits: 0), length: 0)
@@ -134,14 +136,14 @@ struct Prefix: Hashable, Sendable {
 
     var family: AddressFamily { address.family }
 
-    /// The same prefix with every host bit zero.
+    /// The prefix with all host bits zero.
     var network: Prefix {
         let hostBits = UInt128(family.bitCount - length)
         let mask: UInt128 = hostBits >= 128 ? .max : (1 << hostBits) - 1
         return Prefix(WireAddress(family: family, bits: address.bits & ~mask), length: length)
     }
 
-    /// The last address, which IPv4 broadcasts to.
+    /// The last address, which is the broadcast address of IPv4.
     var broadcast: WireAddress {
         WireAddress(family: family, bits: network.address.bits | ((1 << UInt128(family.bitCount - length)) - 1))
     }
@@ -151,7 +153,7 @@ struct Prefix: Hashable, Sendable {
     }
 }
 
-/// What Linux would refuse, or what nobody could mean: the text says why.
+/// The refusal of a change that Linux would refuse or that is meaningless, with the reason.
 struct Refusal: Error, Hashable, CustomStringConvertible {
     let description: String
 

@@ -2,19 +2,20 @@ import LinuxSupport
 import Netlink
 
 extension FakeNetwork {
-    /// A network device: the truth of it, and what the kernel has announced of it so far.
+    /// A network device: its state, and the state that the kernel has announced.
     struct Device: Sendable {
-        /// Everything but the flags and the state, which follow from the rest.
+        /// The properties of the link except the flags and the state, which are computed.
         var link: Link
         let hardware: LinkHardware
         let kind: FakeKernel.LinkKind
         var isUp: Bool
-        /// What the driver sees, whether the link is up or not.
+        /// Whether the driver detects carrier, regardless of whether the link is up.
         var isPlugged: Bool
         var isDormant = false
-        /// The losses of the carrier that were announced.
+        /// The number of announced losses of carrier.
         var announcedLosses: UInt32 = 0
-        /// What the routing tables believe of the carrier (RTNH_F_LINKDOWN); it follows when the loss is announced.
+        /// Whether the routing tables treat the link as down (RTNH_F_LINKDOWN). It changes when the loss of carrier
+        /// is announced.
         var isAnnouncedDown: Bool
 
         init(_ specification: LinkSpecification, index: UInt32) {
@@ -37,10 +38,10 @@ extension FakeNetwork {
 
         var hasCarrier: Bool { isUp && isPlugged }
 
-        /// Whether it is operational as far as the kernel has announced it.
+        /// Whether the device is operational according to the announced state.
         var isRunning: Bool { isUp && !isAnnouncedDown && !isDormant }
 
-        /// What the kernel answers when it is asked for this device.
+        /// The response to a query for this device.
         var answer: Link {
             var link = link
             if isUp { link.flags.insert(.up) }
@@ -56,29 +57,29 @@ extension FakeNetwork {
             return isDormant ? .dormant : kind.usableState
         }
 
-        /// fe80::/64 with the interface identifier of the hardware address (RFC 4291, appendix A).
+        /// The address in fe80::/64 with the interface identifier of the hardware address (RFC 4291, appendix A).
         var linkLocalAddress: WireAddress? {
             guard kind.makesLinkLocalAddress else { return nil }
             let index = UInt128(link.index)
             return WireAddress(family: .ipv6, bits: 0xfe80 << 112 | 0x00ff_fe00_0000 | index)
         }
 
-        /// 02:00:00:00 and the index: locally administered, and different for every link.
+        /// Returns 02:00:00:00 followed by the index: a locally administered address that is unique for each link.
         private static func hardwareAddress(_ index: UInt32) -> [UInt8] {
             [2, 0, 0, 0, UInt8(truncatingIfNeeded: index >> 8), UInt8(truncatingIfNeeded: index)]
         }
     }
 }
 
-/// What a link is made of.
+/// The properties of a new link.
 struct LinkSpecification: Sendable {
     var name: String
     var kind: FakeKernel.LinkKind
     var isUp: Bool
     var hasCarrier: Bool
-    /// The link this one runs over.
+    /// The lower link.
     var lower: String?
-    /// The bridge or bond this one is a port of.
+    /// The bridge or bond of which the link is a port.
     var controller: String?
 }
 
@@ -102,7 +103,7 @@ extension FakeNetwork {
         settleUppers()
     }
 
-    /// The device and all that leads through it goes away.
+    /// Removes a device and all routes through it.
     mutating func removeLink(_ name: String) throws(Refusal) {
         let index = try index(of: name)
         takeDown(index)
@@ -111,7 +112,7 @@ extension FakeNetwork {
             hear(entry, removed: true)
         }
         addresses.removeAll { $0.interface == index }
-        // IPv4 loses a route of several hops as a whole, IPv6 only the hop.
+        // IPv4 removes a route with several hops completely, IPv6 removes only the hop.
         entries.removeAll { $0.family == .ipv4 && $0.uses(index) }
         removeIPv6NextHops { $0.interface == index }
         devices.removeAll { $0.link.index == index }
@@ -121,7 +122,7 @@ extension FakeNetwork {
             update(device.link.index) { device in
                 if device.link.controllerIndex == index { device.link.controllerIndex = nil }
             }
-            // What runs over a device goes with it.
+            // The upper links of a device are removed with it.
             if device.link.lowerIndex == index { try removeLink(device.link.name) }
         }
         settleUppers()
@@ -149,7 +150,7 @@ extension FakeNetwork {
         settleUppers()
     }
 
-    /// The driver sees a carrier, or does not any more. The kernel says so when it is announced.
+    /// Sets the carrier that the driver detects. The kernel reports it when it is announced.
     mutating func setCarrier(_ name: String, _ isPlugged: Bool) throws(Refusal) {
         update(try index(of: name)) { device in
             if device.hasCarrier, !isPlugged { device.link.carrierLosses += 1 }
@@ -157,11 +158,11 @@ extension FakeNetwork {
         }
     }
 
-    /// What the kernel does when it takes note of a change of the carrier: tell, and let go of next hop objects.
+    /// Announces a change of carrier, and removes next hop objects after a loss.
     mutating func announceCarrier(_ index: UInt32) {
         guard let device = device(index) else { return }
         let isKnown = device.isAnnouncedDown != device.isPlugged
-        // Of a carrier that was lost and is back, one message tells.
+        // A loss and return of carrier cause a single message.
         if isKnown, device.announcedLosses == device.link.carrierLosses { return }
         update(index) {
             $0.isAnnouncedDown = !device.isPlugged
@@ -203,7 +204,7 @@ extension FakeNetwork {
         settleUppers()
     }
 
-    /// Routes come back that follow from addresses; no others do.
+    /// Sets a device up. Only the routes of its addresses are restored.
     private mutating func bringUp(_ index: UInt32) {
         hear(.link)
         addMulticastRoute(index)
@@ -213,7 +214,8 @@ extension FakeNetwork {
         makeLinkLocalAddress(index)
     }
 
-    /// IPv4 keeps its addresses and drops routes without a word; IPv6 drops both and tells of each.
+    /// Sets a device down. IPv4 keeps the addresses and removes routes without a message. IPv6 removes both with a
+    /// message each.
     private mutating func takeDown(_ index: UInt32) {
         guard device(index)?.isUp == true else { return }
         update(index) { $0.isUp = false }

@@ -18,7 +18,7 @@ extension FakeNetwork {
                 lifetime: entry.end.map { $0 - now }
             )
         }
-        // Packets to ourselves go through the loopback device.
+        // Packets to this machine use the loopback device.
         let output = entry.kind == .local ? 1 : finding.hop.interface
         return Route(
             kind: entry.kind,
@@ -35,10 +35,10 @@ extension FakeNetwork {
             $0.family == .ipv6 && $0.table == table && $0.prefix.covers(query.destination) && !$0.hasEnded(at: now)
         }
         let lengths = Set(fitting.map(\.prefix.length)).sorted(by: >)
-        // Routes over gateways that have failed are the last resort of each table.
+        // Routes through failed gateways are used only if the table has no other.
         let rounds = [false, true].flatMap { takesFailed in lengths.map { (length: $0, takesFailed: takesFailed) } }
         for (length, takesFailed) in rounds {
-            // The best metric alone decides, unless nothing of it can be used.
+            // Only routes with the best metric are used, unless none of them is usable.
             let node = fitting.enumerated().filter { $0.element.prefix.length == length }
                 .sorted { ($0.element.metric, $0.offset) < ($1.element.metric, $1.offset) }.map(\.element)
             let best = node.filter { $0.metric == node[0].metric }
@@ -56,7 +56,7 @@ extension FakeNetwork {
         return nil
     }
 
-    /// The first entry with a hop that may be used, better one through the interface that was asked for.
+    /// Returns the first entry with a usable hop, preferably through the requested interface.
     private func choose(_ query: RouteQuery, _ entries: [Entry], takesFailed: Bool) -> (Entry, [Hop])? {
         let candidates = entries.map { ($0, usableHops(of: $0).filter { takesFailed || !hasFailed($0) }) }
         guard let output = query.outputInterface else { return candidates.first { !$0.1.isEmpty || isHole($0.0) } }
@@ -64,7 +64,7 @@ extension FakeNetwork {
             let fitting = hops.filter { $0.interface == output }
             if !fitting.isEmpty { return (entry, fitting) }
         }
-        // An address of this link or host, or a packet without a source, may not leave elsewhere.
+        // Packets to an address of this link or host, and packets without a source, may not use another interface.
         let isStrict = query.source == nil || query.destination.needsInterface
         return isStrict ? nil : candidates.first { !$0.1.isEmpty }
     }
@@ -75,13 +75,13 @@ extension FakeNetwork {
 }
 
 extension WireAddress {
-    /// Multicast, link-local and loopback addresses mean nothing without their link.
+    /// Whether the address is ambiguous without an interface: multicast, link-local and loopback addresses are.
     fileprivate var needsInterface: Bool { isMulticast || isLinkLocal || isLoopback }
 }
 
 extension FakeNetwork {
-    /// The source of packets to `destination` that leave through the interface: the best by RFC 6724, section 5, with
-    /// the newest first among equals. Nil where there is none at all.
+    /// Returns the source of packets to `destination` through the interface: the best address by RFC 6724, section 5.
+    /// Among equal addresses the latest is preferred. Nil if there is no address.
     ///
     /// C counterpart: `ipv6_dev_get_saddr`.
     func ipv6Source(for destination: WireAddress, through interface: UInt32) -> WireAddress? {
@@ -89,7 +89,7 @@ extension FakeNetwork {
         let candidates = addresses.filter {
             $0.family == .ipv6 && !$0.isTentative && (!isLocal || $0.interface == interface)
         }
-        // The order of devices comes before that of their addresses.
+        // Addresses are sorted by device first.
         let ordered = candidates.enumerated().sorted {
             ($0.element.interface, $0.offset) < ($1.element.interface, $1.offset)
         }.map(\.element)
@@ -102,7 +102,7 @@ extension FakeNetwork {
         return best?.address.address
     }
 
-    /// The rules in their order; more is better.
+    /// Returns the results of the rules in order. Higher numbers are better.
     private func merits(of candidate: Address, for destination: WireAddress, through interface: UInt32) -> [Int] {
         let address = candidate.address
         let scope = address.sourceScope
@@ -119,8 +119,8 @@ extension FakeNetwork {
 }
 
 extension WireAddress {
-    /// How far an IPv6 address reaches, with the loopback address counted as link-local (RFC 6724, section 3.4) and
-    /// `::` as reaching nowhere.
+    /// The scope of an IPv6 address. The loopback address counts as link-local (RFC 6724, section 3.4), and `::` has
+    /// scope 0.
     var sourceScope: Int {
         if isUnspecified { return 0 }
         if isMulticast { return Int(bits >> 112 & 0xf) }
@@ -128,7 +128,7 @@ extension WireAddress {
         return bits >> 118 == 0x3fb ? 5 : 14
     }
 
-    /// The label of the policy table as Linux has it (RFC 6724, section 2.1).
+    /// The label in Linux's policy table (RFC 6724, section 2.1).
     fileprivate var label: Int {
         let table: [(String, Int, Int)] = [
             ("::1", 128, 0), ("::ffff:0:0", 96, 4), ("::", 96, 3), ("2001::", 32, 6), ("2001:10::", 28, 7),

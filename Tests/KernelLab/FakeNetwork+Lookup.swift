@@ -2,12 +2,13 @@ import LinuxSupport
 import Netlink
 
 extension FakeNetwork {
-    /// What the kernel answers when it is asked for a route.
+    /// Returns the response to a route query.
     func answer(_ query: RouteQuery, at now: Duration) -> Result<Route, SystemError> {
         let bound = query.outputInterface.flatMap { device($0) }
         let controller = (bound?.link.controllerIndex).flatMap { device($0) }
         if let table = bound?.kind.table ?? controller?.kind.table {
-            // Packets inside a VRF know its routes alone; bound to one of its ports, they take those through it.
+            // Packets that are bound to a VRF use only its routes. Packets that are bound to a port of it use the
+            // routes through that port.
             var (inside, query) = (self, query)
             inside.rules = AddressFamily.allCases.map { Rule(family: $0, priority: 1000, action: .lookUp(table)) }
             inside.hasHadRules = true
@@ -27,9 +28,9 @@ extension FakeNetwork {
         }
     }
 
-    /// Asks the tables in the order of the rules, until one says something.
+    /// Looks up the tables in the order of the rules until one has a result.
     ///
-    /// - Parameter lookUp: the entry and hop found in a table; nil lets the next rule decide.
+    /// - Parameter lookUp: Returns the entry and hop that a table contains; nil to continue with the next rule.
     func walkRules(
         _ query: RouteQuery,
         _ lookUp: (UInt32) throws(SystemError) -> Finding?
@@ -47,7 +48,7 @@ extension FakeNetwork {
         throw .networkUnreachable
     }
 
-    /// The error of a route that leads nowhere; nil for all others.
+    /// Returns the error of a rejecting route; nil for other routes.
     static func error(of kind: RouteKind) -> SystemError? {
         switch kind {
         case .blackhole: .invalidArgument
@@ -57,15 +58,15 @@ extension FakeNetwork {
         }
     }
 
-    /// What happens to packets of an entry, its next hop object considered.
+    /// Returns the type of an entry, including the effect of its next hop object.
     func kind(of entry: Entry) -> RouteKind {
         guard entry.object != 0, let object = objects[entry.object] else { return entry.kind }
         let isHole = object.isBlackhole || object.members.contains { objects[$0]?.isBlackhole == true }
         return isHole ? .blackhole : entry.kind
     }
 
-    /// The hops packets may take. A lost carrier alone is no reason not to, unless the system is set so; it never
-    /// matters for packets to ourselves.
+    /// Returns the usable hops. Hops without carrier are usable unless `ignore_routes_with_linkdown` is set. For
+    /// packets to this machine the carrier is irrelevant.
     func usableHops(of entry: Entry) -> [Hop] {
         hops(of: entry).filter { hop in
             guard !hop.isDead, let device = device(hop.interface) else { return false }
@@ -73,27 +74,27 @@ extension FakeNetwork {
         }
     }
 
-    /// The hop that the packets of one flow take: the same for the same flow, but not the one Linux would choose.
+    /// Returns the hop of a flow. It is always the same for a flow, but not the one that Linux would select.
     static func choose(_ query: RouteQuery, among hops: [Hop]) -> Hop? {
         guard !hops.isEmpty else { return nil }
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        // IPv6 takes the transport protocol into account, too.
+        // IPv6 also considers the transport protocol.
         let transport = query.destination.family == .ipv6 ? query.transport?.rawValue : nil
         for byte in query.destination.bytes + (query.source?.bytes ?? []) + (transport.map { [$0] } ?? []) {
             hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
         }
-        // FNV spreads the last bytes over few bits.
+        // FNV distributes the last bytes over few bits.
         hash = (hash ^ hash >> 33) &* 0xff51_afd7_ed55_8ccd
         return hops[Int((hash >> 33) % UInt64(hops.count))]
     }
 }
 
-/// What a table said: the entry that matched and the hop to take.
+/// The result of a table: the matching entry and the selected hop.
 struct Finding: Sendable {
     var entry: FakeNetwork.Entry
-    /// The hop that was chosen; nil where the answer needs none.
+    /// The selected hop.
     var hop: FakeNetwork.Hop
-    /// The table as the answer names it.
+    /// The table in the answer.
     var table: UInt32
 }
 
@@ -116,7 +117,7 @@ extension FakeNetwork {
         do throws(SystemError) {
             finding = try ipv4Finding(query)
         } catch {
-            // IPv4 takes a destination without a route to be on the link that was asked for.
+            // IPv4 assumes that a destination without a route is on the requested link.
             guard let output else { throw error }
             return try onLinkAnswer(query, output)
         }
@@ -143,10 +144,11 @@ extension FakeNetwork {
         return try ipv4Answer(query, finding, kind, finding.hop, source: source, showsGateway: kind != .broadcast)
     }
 
-    /// Longest prefix, then metric, then age; one table after the other.
+    /// Returns the result for IPv4: the longest prefix, then the best metric, then the oldest route, in one table
+    /// after the other.
     private func ipv4Finding(_ query: RouteQuery) throws(SystemError) -> Finding {
         try walkRules(query) { table throws(SystemError) in
-            // Without rules of one's own, both share a tree that is called `main`.
+            // Without configured rules both tables share a tree that is named `main`.
             if !hasHadRules, table == RoutingTable.local {
                 return try ipv4Finding(query, in: [RoutingTable.local, RoutingTable.main], calling: RoutingTable.main)
             }
@@ -165,7 +167,7 @@ extension FakeNetwork {
         }
         let ordered = fitting.sorted { one, other in
             let (a, b) = (one.element, other.element)
-            // The local table (255) stands before the main one (254).
+            // The local table (255) precedes the main one (254).
             return (b.prefix.length, b.table, a.metric, one.offset) < (a.prefix.length, a.table, b.metric, other.offset)
         }
         for (_, entry) in ordered {
@@ -211,12 +213,12 @@ extension FakeNetwork {
             table: finding.table,
             prefixLength: 32,
             nextHops: [NextHop(interface: hop.interface, gateway: gateway)],
-            // A source that was given is not given back.
+            // A requested source is not part of the answer.
             source: query.source == nil ? source : nil
         )
     }
 
-    /// 0.0.0.0 is this very host (RFC 1122), whatever the routes are.
+    /// Returns the answer for 0.0.0.0, which is this host (RFC 1122), regardless of the routes.
     private func ownAnswer(_ query: RouteQuery, _ output: Device?) throws(SystemError) -> Route {
         if query.wantsEntry { throw .hostUnreachable }
         let own = output.flatMap { ipv4Source(for: Hop(interface: $0.link.index), scope: .host) }
@@ -250,9 +252,9 @@ extension FakeNetwork {
 }
 
 extension WireAddress {
-    /// 224.0.0.0/24, which no router forwards (RFC 5771).
+    /// Whether the address is in 224.0.0.0/24, which routers do not forward (RFC 5771).
     fileprivate var isLinkLocalMulticast: Bool { family == .ipv4 && bits >> 8 == 0xe0_0000 }
 
-    /// 255.255.255.255 (RFC 919).
+    /// Whether the address is 255.255.255.255 (RFC 919).
     fileprivate var isLimitedBroadcast: Bool { family == .ipv4 && bits == 0xffff_ffff }
 }

@@ -2,13 +2,13 @@ import LinuxSupport
 import Netlink
 
 extension FakeNetwork {
-    /// How a route meets one that is there already.
+    /// The treatment of an existing route with the same prefix and metric.
     enum Placement: Sendable {
-        /// It must be the only one of its prefix and metric (NLM_F_EXCL).
+        /// No such route may exist (NLM_F_EXCL).
         case add
-        /// It takes the place of the first of its prefix and metric, or is added (NLM_F_REPLACE).
+        /// The new route replaces the first such route, or is added (NLM_F_REPLACE).
         case replace
-        /// It stands behind the others of its prefix and metric; IPv6 makes one route of all hops (NLM_F_APPEND).
+        /// The new route follows the others. IPv6 merges all hops into one route (NLM_F_APPEND).
         case append
     }
 
@@ -30,7 +30,7 @@ extension FakeNetwork {
         hear(entry)
     }
 
-    /// Removes the first route that fits what is given.
+    /// Removes the first matching route.
     mutating func removeRoute(_ request: RouteRequest) throws(Refusal) {
         let gateway = request.hops.first?.gateway
         let index = try request.hops.first?.link.map { name throws(Refusal) in try self.index(of: name) }
@@ -47,14 +47,14 @@ extension FakeNetwork {
         }
         hear(entries[position], removed: true)
         if entries[position].family == .ipv6, entries[position].hops.count > 1, let gateway {
-            // Naming a router takes one hop out of an IPv6 route, and all of an IPv4 one.
+            // With a router, only its hop is removed from an IPv6 route. An IPv4 route is removed completely.
             entries[position].hops.removeAll { $0.gateway == gateway }
         } else {
             entries.remove(at: position)
         }
     }
 
-    /// Removes what has ended, as the kernel's collector does long after the fact.
+    /// Removes expired routes, as the kernel's garbage collector does later.
     mutating func collectEndedRoutes(at now: Duration) {
         removeLoudly { $0.hasEnded(at: now) }
     }
@@ -74,7 +74,7 @@ extension FakeNetwork {
                 throw Refusal("a route needs a router, a link or a next hop object")
             }
         } else if family == .ipv6 {
-            // IPv6 lets a route to nowhere end at the loopback device.
+            // IPv6 assigns a rejecting route to the loopback device.
             hops = [Hop(interface: 1)]
         } else {
             hops = []
@@ -125,7 +125,7 @@ extension FakeNetwork {
         return hop
     }
 
-    /// Refuses a hop through a link that is down, or to a router that is not on it.
+    /// Throws an error for a hop through a link that is down, or to a router that is not on the link.
     func checkHop(_ hop: Hop, family: AddressFamily, table: UInt32) throws(Refusal) {
         guard let device = device(hop.interface), device.isUp else {
             throw Refusal("the link of a new route must be up")
@@ -137,7 +137,7 @@ extension FakeNetwork {
         }
     }
 
-    /// The link a router is directly on: no route to a router may need another router.
+    /// Returns the link of a router. The route to a router may not need another router.
     private func linkOfRouter(to gateway: WireAddress, through index: UInt32?, table: UInt32) -> UInt32? {
         let tables = [table, RoutingTable.main]
         let fitting = entries.filter { entry in
@@ -152,15 +152,15 @@ extension FakeNetwork {
 }
 
 extension Prefix {
-    /// As `ip route` writes it.
+    /// The route in the notation of `ip route`.
     var text: String { length == 0 ? "default" : "\(address)/\(length)" }
 }
 
-/// A route somebody asks for, before the kernel has checked it.
+/// A requested route that was not checked yet.
 struct RouteRequest: Sendable {
     var prefix: Prefix
     var table: UInt32
-    /// Nil for the family's own: 0 for IPv4, 1024 for IPv6.
+    /// The metric. If nil, 0 for IPv4 and 1024 for IPv6.
     var metric: UInt32?
     var kind: RouteKind
     var hops: [(gateway: WireAddress?, link: String?)] = []
@@ -169,7 +169,7 @@ struct RouteRequest: Sendable {
     var end: Duration?
 }
 
-/// The routes that follow from addresses, which nobody adds by hand.
+/// The routes that the kernel derives from addresses.
 extension FakeNetwork {
     mutating func addRoutes(of address: Address) {
         for entry in routes(of: address) where !entries.contains(where: { $0.isSameRoute(as: entry) }) {
@@ -178,7 +178,8 @@ extension FakeNetwork {
         }
     }
 
-    /// Removes what no other address of the same device needs, and the IPv4 routes whose source is gone.
+    /// Removes the routes that no other address of the device needs, and IPv4 routes whose source address was
+    /// removed.
     mutating func removeRoutes(of address: Address) {
         let siblings = addresses.filter { $0.interface == address.interface && $0.family == address.family }
         let needed = siblings.flatMap(routes(of:))
@@ -194,7 +195,7 @@ extension FakeNetwork {
         }
     }
 
-    /// ff00::/8 of a device that is up.
+    /// Adds the route to ff00::/8 for a device that is up.
     mutating func addMulticastRoute(_ index: UInt32) {
         guard let device = device(index), !device.link.isLoopback else { return }
         let entry = Entry(
@@ -262,7 +263,7 @@ extension FakeNetwork {
 }
 
 extension FakeNetwork.Entry {
-    /// Whether the kernel would call the other a duplicate.
+    /// Returns whether the kernel would treat another route as a duplicate.
     func isSameRoute(as other: FakeNetwork.Entry) -> Bool {
         prefix == other.prefix && table == other.table && metric == other.metric && kind == other.kind
             && hops.map(\.answer) == other.hops.map(\.answer)
@@ -270,22 +271,22 @@ extension FakeNetwork.Entry {
 }
 
 extension FakeNetwork {
-    /// A route as it stands in a table.
+    /// A route in a table.
     struct Entry: Hashable, Sendable {
         var prefix: Prefix
         var table: UInt32
-        /// The lower, the better (RTA_PRIORITY).
+        /// The metric; lower numbers are preferred (RTA_PRIORITY).
         var metric: UInt32
         var kind: RouteKind
-        /// Empty where a next hop object says where to go, and for IPv4 routes that go nowhere.
+        /// The hops. Empty for routes with a next hop object, and for rejecting IPv4 routes.
         var hops: [Hop]
-        /// The next hop object, 0 for none.
+        /// The next hop object; 0 for none.
         var object: UInt32 = 0
-        /// The source its packets get (RTA_PREFSRC).
+        /// The source address of packets (RTA_PREFSRC).
         var source: WireAddress?
-        /// When it ends, on the monotonic clock; IPv6 only.
+        /// The expiry time on the monotonic clock; only for IPv6.
         var end: Duration?
-        /// IPv4 only.
+        /// The scope; only for IPv4.
         var scope: Scope = .universe
 
         var family: AddressFamily { prefix.family }
@@ -294,14 +295,14 @@ extension FakeNetwork {
             end.map { $0 <= now } ?? false
         }
 
-        /// Whether some hop of its own leaves through the device.
+        /// Returns whether one of the entry's hops uses the device.
         func uses(_ interface: UInt32) -> Bool {
             hops.contains { $0.interface == interface }
         }
     }
 }
 
-/// How far an IPv4 destination is away.
+/// The distance of an IPv4 destination.
 ///
 /// C counterpart: `RT_SCOPE_*` in `<linux/rtnetlink.h>`.
 enum Scope: UInt8, Hashable, Sendable, Comparable {
@@ -314,7 +315,7 @@ enum Scope: UInt8, Hashable, Sendable, Comparable {
     }
 }
 
-/// The tables that exist in every namespace.
+/// The routing tables that exist in every namespace.
 ///
 /// C counterpart: `RT_TABLE_*` in `<linux/rtnetlink.h>`.
 enum RoutingTable {

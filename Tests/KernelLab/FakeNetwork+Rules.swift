@@ -2,25 +2,25 @@ import LinuxSupport
 import Netlink
 
 extension FakeNetwork {
-    /// A rule that says which table is asked for which packets.
+    /// A rule that selects a table for packets.
     struct Rule: Hashable, Sendable {
-        /// What happens to packets that match.
+        /// The action for matching packets.
         enum Action: Hashable, Sendable {
             case lookUp(UInt32)
             case fail(SystemError)
         }
 
         var family: AddressFamily
-        /// The lower, the earlier.
+        /// The priority; lower numbers are applied first.
         var priority: UInt32
         var source: Prefix?
         var destination: Prefix?
-        /// The packet's mark; nil matches every mark.
+        /// The mark of matching packets; nil matches every mark.
         var mark: UInt32?
-        /// Matches what it would not match otherwise (FIB_RULE_INVERT).
+        /// Whether the match is inverted (FIB_RULE_INVERT).
         var isInverted = false
         var action: Action
-        /// Routes of this prefix length or less are passed over.
+        /// The prefix length up to which routes are ignored.
         var suppressedLength: Int?
 
         func matches(_ query: RouteQuery) -> Bool {
@@ -31,7 +31,7 @@ extension FakeNetwork {
             return matches != isInverted
         }
 
-        /// The rules the kernel makes itself.
+        /// Returns the default rules of the kernel.
         static func standard(_ family: AddressFamily) -> [Rule] {
             let tables: [(UInt32, UInt32)] = [
                 (0, RoutingTable.local), (32766, RoutingTable.main), (32767, RoutingTable.default),
@@ -44,7 +44,7 @@ extension FakeNetwork {
 }
 
 extension FakeNetwork {
-    /// - Parameter priority: nil for one before the second rule of the family, as the kernel chooses.
+    /// - Parameter priority: The priority. If nil, the rule precedes the second rule of the family, as in the kernel.
     mutating func addRule(_ rule: Rule, priority: UInt32?) throws(Refusal) {
         var rule = rule
         let family = rules.filter { $0.family == rule.family }
@@ -56,7 +56,7 @@ extension FakeNetwork {
         hear([.rule, .addition])
     }
 
-    /// Removes the first rule of this family that fits.
+    /// Removes the first matching rule of a family.
     mutating func removeRule(_ family: AddressFamily, where fits: (Rule) -> Bool) throws(Refusal) {
         guard let position = rules.firstIndex(where: { $0.family == family && fits($0) }) else {
             throw Refusal("there is no such rule")
@@ -68,13 +68,13 @@ extension FakeNetwork {
     mutating func setIgnoresLinkdown(_ ignores: Bool, _ family: AddressFamily) {
         guard ignoresLinkdown.contains(family) != ignores else { return }
         if ignores { ignoresLinkdown.insert(family) } else { ignoresLinkdown.remove(family) }
-        // IPv4 sends one message for all devices, IPv6 one for each and one for all.
+        // IPv4 sends one message for all devices. IPv6 sends one for each device and one for all.
         hear(.configuration, count: family == .ipv4 ? 1 : devices.count + 1)
     }
 }
 
 extension FakeNetwork {
-    /// Adds a next hop object, or puts it in the place of another.
+    /// Adds a next hop object, or replaces another one.
     mutating func setObject(_ id: UInt32, _ object: Object, replacing: Bool) throws(Refusal) {
         guard id > 0 else { throw Refusal("0 is no id of a next hop object") }
         guard replacing || objects[id] == nil else { throw Refusal("there is a next hop object \(id) already") }
@@ -94,12 +94,13 @@ extension FakeNetwork {
         remove(id, isAnnounced: true)
     }
 
-    /// A device that went down or lost its carrier takes its objects along, without a word of them.
+    /// Removes the next hop objects of a device that went down or lost its carrier, without a message.
     mutating func dropObjects(on index: UInt32) {
         for id in objects.filter({ $0.value.hop?.interface == index }).keys.sorted() { remove(id, isAnnounced: false) }
     }
 
-    /// IPv4 routes go silently with their object; IPv6 tells of each.
+    /// Removes a next hop object with its routes. IPv4 routes are removed without a message, IPv6 routes with one
+    /// each.
     private mutating func remove(_ id: UInt32, isAnnounced: Bool) {
         objects[id] = nil
         if isAnnounced { hear([.nextHop, .removal]) }
@@ -116,18 +117,19 @@ extension FakeNetwork {
     }
 }
 
-/// What becomes of routes when a device does.
+/// The effects of device changes on routes.
 extension FakeNetwork {
-    /// The hops of an entry, those of its next hop object included.
+    /// Returns the hops of an entry, including those of its next hop object.
     func hops(of entry: Entry) -> [Hop] {
         guard entry.object != 0, let object = objects[entry.object] else { return entry.hops }
         if let hop = object.hop { return [hop] }
         return object.members.compactMap { objects[$0]?.hop }
     }
 
-    /// IPv4 announces nothing, and keeps a route as long as one of its hops lives.
+    /// Marks the IPv4 hops of a device as dead. IPv4 sends no message, and keeps a route while one of its hops is
+    /// usable.
     ///
-    /// - Parameter keepingLocal: own addresses outlive a link that is only down.
+    /// - Parameter keepingLocal: Whether routes to local addresses are kept, because the link is only down.
     mutating func killIPv4NextHops(on index: UInt32, keepingLocal: Bool) {
         for position in entries.indices where entries[position].family == .ipv4 {
             if keepingLocal, entries[position].scope == .host { continue }
@@ -136,7 +138,8 @@ extension FakeNetwork {
         entries.removeAll { $0.family == .ipv4 && $0.isDead }
     }
 
-    /// IPv6 announces every route, and of one of several hops when the last has died.
+    /// Marks the IPv6 hops of a device as dead. IPv6 sends a message for each removed route. A route with several
+    /// hops is removed with its last usable hop.
     mutating func killIPv6NextHops(on index: UInt32) {
         for position in entries.indices where entries[position].family == .ipv6 {
             entries[position].killHops(on: index)
@@ -144,7 +147,7 @@ extension FakeNetwork {
         removeLoudly { $0.family == .ipv6 && $0.isDead }
     }
 
-    /// Hops that died under a living route work again.
+    /// Makes the dead hops of remaining routes usable again.
     mutating func reviveHops(on index: UInt32, families: [AddressFamily]) {
         for position in entries.indices where families.contains(entries[position].family) {
             for hop in entries[position].hops.indices where entries[position].hops[hop].interface == index {
@@ -153,7 +156,7 @@ extension FakeNetwork {
         }
     }
 
-    /// Takes hops out of IPv6 routes, and routes out of the tables that have none left.
+    /// Removes hops from IPv6 routes, and routes without remaining hops from the tables.
     mutating func removeIPv6NextHops(_ isLeaving: (Hop) -> Bool) {
         for position in entries.indices where entries[position].family == .ipv6 {
             guard entries[position].hops.contains(where: isLeaving) else { continue }
@@ -169,9 +172,9 @@ extension FakeNetwork.Entry {
         for hop in hops.indices where hops[hop].interface == index { hops[hop].isDead = true }
     }
 
-    /// Whether it had hops and none lives.
+    /// Whether the entry has hops and all of them are dead.
     var isDead: Bool { !hops.isEmpty && hops.allSatisfy(\.isDead) }
 
-    /// Whether it was to lead somewhere and does not.
+    /// Whether the entry requires a hop and has none.
     var leadsNowhere: Bool { hops.isEmpty && object == 0 && (kind == .unicast || kind == .local || kind == .multicast) }
 }

@@ -1,49 +1,50 @@
 import LinuxSupport
 import Netlink
 
-/// A Linux network namespace as a value: what was configured, and what the kernel makes of it.
+/// A Linux network namespace as a value: its configuration, and the resulting state of the kernel.
 ///
-/// Changes are refused where Linux refuses them, and note in `received` the messages that Linux would send; a copy is a
-/// snapshot. Answers depend on nothing but the value and the time given.
+/// Changes are refused if Linux refuses them. They record in `received` the messages that Linux would send. A copy is
+/// a snapshot. Answers depend only on the value and the given time.
 struct FakeNetwork: Sendable {
-    /// In the order of their indices.
+    /// The devices in the order of their indices.
     var devices: [Device] = []
-    /// In the order in which source addresses are tried.
+    /// The addresses in the order in which they are considered as sources.
     var addresses: [Address] = []
-    /// In the order in which they were added.
+    /// The routes in the order of their addition.
     var entries: [Entry] = []
-    /// In the order in which they are tried.
+    /// The rules in the order of their application.
     var rules: [Rule] = []
     var objects: [UInt32: Object] = [:]
-    /// Who was found on which link.
+    /// The neighbours by link and address.
     var neighbours: [Place: Neighbour] = [:]
     /// The far ends of tunnels that may have several, by the index of the tunnel.
     var farEnds: [UInt32: [TunnelFarEnd]] = [:]
-    /// Whether whoever asks may see the peers of WireGuard (CAP_NET_ADMIN).
+    /// Whether the peers of WireGuard are visible (CAP_NET_ADMIN).
     var showsPeers = true
     /// The families whose `ignore_routes_with_linkdown` is set for all devices.
     var ignoresLinkdown: Set<AddressFamily> = []
-    /// The first rule ever splits the IPv4 tables `local` and `main`, which share one tree before.
+    /// Whether a rule was ever added. The first one splits the IPv4 tables `local` and `main`, which share one tree
+    /// before.
     var hasHadRules = false
     private var nextIndex: UInt32 = 1
     private var received = EventBurst()
 
-    /// A namespace as every system has it at start: the loopback device, up, and the rules that were always there.
+    /// Creates a namespace in the initial state: the loopback device, which is up, and the default rules.
     init() {
         for family in AddressFamily.allCases { rules += Rule.standard(family) }
         let loopback = LinkSpecification(name: "lo", kind: .loopback, isUp: true, hasCarrier: true)
-        // Nothing of a fresh namespace can be refused.
+        // No change of a new namespace is refused.
         try? addLink(loopback)
         try? addAddress(Prefix(WireAddress(ipv4: 0x7f00_0001), length: 8), to: "lo")
         _ = takeHeard()
     }
 
-    /// Notes one message of the kernel about `subjects`.
+    /// Records one message of the kernel about `subjects`.
     mutating func hear(_ subjects: EventBurst.Subjects, count: Int = 1, prefixes: ChangedPrefixes? = nil) {
         received.add(EventBurst(messages: count, subjects: count == 0 ? [] : subjects, prefixes: prefixes))
     }
 
-    /// Notes RTM_NEWROUTE or RTM_DELROUTE.
+    /// Records RTM_NEWROUTE or RTM_DELROUTE.
     mutating func hear(_ entry: Entry, removed: Bool = false) {
         var subjects: EventBurst.Subjects = [.route, removed ? .removal : .addition]
         guard entry.prefix.length > 0 else {
@@ -54,13 +55,13 @@ struct FakeNetwork: Sendable {
         hear(subjects, prefixes: [AddressPrefix(entry.prefix.address, length: entry.prefix.length)])
     }
 
-    /// What was received since the last call.
+    /// Returns the messages since the last call.
     mutating func takeHeard() -> EventBurst {
         defer { received = EventBurst() }
         return received
     }
 
-    /// Indices count up and are never given again.
+    /// Returns the next index. Indices increase and are never reused.
     mutating func makeIndex() -> UInt32 {
         defer { nextIndex += 1 }
         return nextIndex
@@ -74,13 +75,13 @@ struct FakeNetwork: Sendable {
         devices.first { $0.link.name == name }
     }
 
-    /// The index of the device called `name`.
+    /// Returns the index of the device with a name.
     func index(of name: String) throws(Refusal) -> UInt32 {
         guard let device = device(named: name) else { throw Refusal("there is no link \"\(name)\"") }
         return device.link.index
     }
 
-    /// Changes the device of this index, where it exists.
+    /// Changes the device with an index if it exists.
     mutating func update(_ index: UInt32, _ change: (inout Device) -> Void) {
         guard let position = devices.firstIndex(where: { $0.link.index == index }) else { return }
         change(&devices[position])
@@ -90,23 +91,23 @@ struct FakeNetwork: Sendable {
 extension FakeNetwork {
     /// An address of a device.
     struct Address: Hashable, Sendable {
-        /// The address itself with the length of its prefix.
+        /// The address with its prefix length.
         var prefix: Prefix
         var interface: UInt32
-        /// Duplicate address detection has not ended (IFA_F_TENTATIVE).
+        /// Whether duplicate address detection is in progress (IFA_F_TENTATIVE).
         var isTentative = false
-        /// Past its preferred lifetime (IFA_F_DEPRECATED).
+        /// Whether the preferred lifetime has ended (IFA_F_DEPRECATED).
         var isDeprecated = false
-        /// IPv4: another address of the same prefix came first (IFA_F_SECONDARY).
+        /// Whether an IPv4 address of the same prefix was added before (IFA_F_SECONDARY).
         var isSecondary = false
 
         var address: WireAddress { prefix.address }
         var family: AddressFamily { prefix.family }
 
-        /// IPv4: valid on the link alone.
+        /// Whether an IPv4 address is valid only on its link.
         var isOfLink = false
 
-        /// IPv4: without more, as `ip address add` sets it. IPv6: of the address itself.
+        /// The scope. For IPv4 the one that `ip address add` sets by default, for IPv6 that of the address.
         var scope: Scope {
             switch family {
             case .ipv4: address.isLoopback ? .host : isOfLink ? .link : .universe
@@ -117,8 +118,8 @@ extension FakeNetwork {
 }
 
 extension FakeNetwork {
-    /// The source of packets that leave by a hop: the device's first address, better one in the router's prefix, else
-    /// one of another device. Nil, and packets leave without one, where there is none.
+    /// Returns the source of packets through a hop: an address in the router's prefix, otherwise the device's first
+    /// address, otherwise an address of another device. If the result is nil, packets have no source.
     ///
     /// C counterpart: `inet_select_addr`.
     func ipv4Source(for hop: Hop, scope: Scope) -> WireAddress? {
@@ -137,7 +138,7 @@ extension FakeNetwork {
     struct Hop: Hashable, Sendable {
         var interface: UInt32
         var gateway: WireAddress?
-        /// The device went away under a route that has other hops (RTNH_F_DEAD).
+        /// Whether the device was removed while the route has other hops (RTNH_F_DEAD).
         var isDead = false
 
         var answer: NextHop { NextHop(interface: interface, gateway: gateway) }
@@ -145,7 +146,7 @@ extension FakeNetwork {
 }
 
 extension FakeNetwork {
-    /// A next hop object: a hop, a group of others, or a hole.
+    /// A next hop object: a hop, a group of objects, or a blackhole.
     struct Object: Hashable, Sendable {
         var hop: Hop?
         var members: [UInt32] = []
@@ -154,7 +155,7 @@ extension FakeNetwork {
 }
 
 extension FakeNetwork.Rule {
-    /// What the kernel tells of it.
+    /// The response to a query for the rule.
     var answer: RoutingRule {
         var rule = RoutingRule.forAll(priority: priority)
         switch action {
@@ -174,9 +175,9 @@ extension FakeNetwork.Rule {
 }
 
 extension FakeNetwork {
-    /// Lets the carrier of every link that runs over others follow theirs.
+    /// Updates the carrier of every link from the carriers of its lower links and ports.
     ///
-    /// Linux announces a bridge about a second later; here it is announced at once.
+    /// Linux announces the carrier of a bridge about a second later. Here it is announced at once.
     mutating func settleUppers() {
         for device in devices {
             guard let isPlugged = carrierFromBelow(device), isPlugged != device.isPlugged else { continue }
@@ -185,7 +186,7 @@ extension FakeNetwork {
         }
     }
 
-    /// Nil where nothing below decides.
+    /// Returns the carrier that results from lower links and ports; nil if the device does not depend on them.
     private func carrierFromBelow(_ device: Device) -> Bool? {
         if device.kind.followsLower, let lower = device.link.lowerIndex {
             return self.device(lower)?.hasCarrier ?? false
@@ -228,7 +229,7 @@ extension FakeNetwork {
 }
 
 extension FakeNetwork.Address {
-    /// What the kernel answers when it is asked for all addresses.
+    /// The response to a query for all addresses.
     var answer: InterfaceAddress {
         var flags: AddressFlags = []
         if isTentative { flags.insert(.tentative) }
@@ -251,7 +252,7 @@ extension FakeNetwork {
         var link: UInt32
     }
 
-    /// Takes note of a neighbour, or forgets it.
+    /// Sets or removes a neighbour.
     mutating func setNeighbour(_ address: WireAddress, on name: String, _ neighbour: Neighbour?) throws(Refusal) {
         let index = try index(of: name)
         if neighbour != nil, device(index)?.isUp != true { throw Refusal("\(name) is down") }
@@ -261,7 +262,7 @@ extension FakeNetwork {
         if hadFailed != (neighbour?.state == .failed) { hearNeighbour(address) }
     }
 
-    /// Whether packets over this hop are better sent elsewhere: IPv6 hosts pass over routers that do not answer (RFC 4191).
+    /// Returns whether IPv6 skips this hop, because its router does not answer (RFC 4191).
     ///
     /// C counterpart: `rt6_check_neigh`.
     func hasFailed(_ hop: Hop) -> Bool {
@@ -269,7 +270,7 @@ extension FakeNetwork {
         return neighbours[Place(address: gateway, link: hop.interface)]?.state == .failed
     }
 
-    /// A link that goes down forgets all it knows, one that loses its carrier keeps what was set for good.
+    /// Removes the neighbours of a link. After a loss of carrier, permanent neighbours are kept.
     mutating func forgetNeighbours(on index: UInt32, keepingPermanent: Bool = false) {
         let leaving = neighbours.filter { place, neighbour in
             place.link == index && !(keepingPermanent && neighbour.state == .permanent)
@@ -280,7 +281,7 @@ extension FakeNetwork {
         }
     }
 
-    /// IPv4 does not care.
+    /// Sends the message of a changed neighbour. IPv4 does not use the state for routing.
     private mutating func hearNeighbour(_ address: WireAddress) {
         guard address.family == .ipv6 else { return }
         hear(.neighbour, prefixes: [AddressPrefix(WireAddress(family: .ipv6, bits: 0), length: 0)])

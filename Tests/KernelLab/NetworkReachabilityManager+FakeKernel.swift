@@ -1,10 +1,11 @@
 public import NetworkReachability
 public import NetworkReachabilityTesting
 
-/// Managers of a fake kernel. Each has a monitor of its own and sends no queries to the system.
-/// `NetworkReachabilityOptions.networkNamespace` has no effect. Without a clock, the time is that of the kernel, by which routes expire.
+/// Managers of a fake kernel. Each has a separate monitor and sends no queries to the system.
+/// `NetworkReachabilityOptions.networkNamespace` has no effect. Without a clock, the kernel's clock is used, which
+/// determines when routes expire.
 extension NetworkReachabilityManager {
-    /// A manager of the general target.
+    /// Creates a manager of the network at large.
     public convenience init(
         kernel: FakeKernel,
         clock: ManualClock? = nil,
@@ -14,7 +15,7 @@ extension NetworkReachabilityManager {
         self.init(try Target(options: options), kernel: kernel, clock ?? kernel.clock, resolver, options)
     }
 
-    /// A manager of a host, given by name or by address.
+    /// Creates a manager of a host, given by name or address.
     public convenience init(
         host: String,
         kernel: FakeKernel,
@@ -25,7 +26,7 @@ extension NetworkReachabilityManager {
         self.init(try Target(host: host, options: options), kernel: kernel, clock ?? kernel.clock, resolver, options)
     }
 
-    /// A manager of an address.
+    /// Creates a manager of an address.
     public convenience init(
         address: IPAddress,
         kernel: FakeKernel,
