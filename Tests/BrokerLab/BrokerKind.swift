@@ -2,22 +2,22 @@ import Foundation
 import LinuxSupport
 package import MQTT
 
-/// A program that can be a test's broker.
+/// A broker program for tests.
 package enum BrokerKind: String, Sendable, CaseIterable {
     case mosquitto, nats, rabbitmq
 
-    /// Those that are installed here. RabbitMQ takes ten seconds to start, so that it is tested only where `FLEET_BROKERS` is `all`.
+    /// The installed programs. RabbitMQ takes ten seconds to start, so it is tested only if `FLEET_BROKERS` is `all`.
     package static let tested = allCases.filter { kind in
         kind.program != nil && (kind != .rabbitmq || ProcessInfo.processInfo.environment["FLEET_BROKERS"] == "all")
     }
 
-    /// What it speaks.
+    /// The MQTT version of the broker.
     package var version: ProtocolVersion { self == .mosquitto ? .five : .threeOneOne }
 
-    /// Whether it tells who subscribes with wildcards what it keeps of their topics.
+    /// Whether the broker sends retained messages to subscribers with wildcards.
     package var tellsRetainedByWildcard: Bool { self != .rabbitmq }
 
-    /// What it writes into its log when it listens.
+    /// The text in the log of a broker that listens.
     var sign: String {
         switch self {
         case .mosquitto: " running"
@@ -31,7 +31,7 @@ package enum BrokerKind: String, Sendable, CaseIterable {
         switch self {
         case .mosquitto: name = "mosquitto"
         case .nats: name = "nats-server"
-        // What is in PATH becomes another user first.
+        // The program in PATH changes its user first.
         case .rabbitmq:
             return Self.isThere("/usr/lib/rabbitmq/bin/rabbitmq-server") ? "/usr/lib/rabbitmq/bin/rabbitmq-server" : nil
         }
@@ -41,7 +41,7 @@ package enum BrokerKind: String, Sendable, CaseIterable {
 
     private static func isThere(_ path: String) -> Bool { access(path, X_OK) == 0 }
 
-    /// What its configuration says; `settings` are those of mosquitto alone.
+    /// Returns the configuration of the broker. `settings` are used only by mosquitto.
     func configuration(_ address: BrokerAddress, in directory: String, _ settings: [String]) -> String {
         let lines: [String]
         switch self {
@@ -67,13 +67,13 @@ package enum BrokerKind: String, Sendable, CaseIterable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// What a shell runs, to become the broker.
+    /// Returns the shell script that starts the broker.
     func script(in directory: String) -> String {
         let program = program ?? rawValue
         switch self {
         case .mosquitto, .nats: return "exec \(program) -c \(directory)/conf"
         case .rabbitmq:
-            // The daemon of Erlang that knows the names of nodes would stay if it were started by others.
+            // Erlang's name daemon (epmd) would remain if the broker started it.
             return """
                 printf '[rabbitmq_mqtt].' >\(directory)/plugins
                 setpriv --pdeathsig KILL epmd &

@@ -2,7 +2,7 @@ import LinuxSupport
 package import MQTT
 package import NetworkLab
 
-/// One connection of a test: its events as they come.
+/// A connection of a test, and its events.
 package final class BrokerPeer: Sendable {
     private let events: Locked<[BrokerEvent]>
     package let connection: any BrokerConnection
@@ -11,7 +11,7 @@ package final class BrokerPeer: Sendable {
         (self.connection, self.events) = (connection, events)
     }
 
-    /// Connects, without waiting for it.
+    /// Starts a connection without waiting for it.
     package static func begin(
         _ broker: any MessageBroker,
         _ options: BrokerOptions,
@@ -24,7 +24,7 @@ package final class BrokerPeer: Sendable {
         return BrokerPeer(connection, events)
     }
 
-    /// Waits for an event that is looked for, and takes it and what came before.
+    /// Waits for a matching event. Removes it and all earlier events.
     @discardableResult
     package func wait<Value>(
         for what: String = "an event",

@@ -3,9 +3,9 @@ package import LinuxSupport
 import MQTT
 package import NetworkLab
 
-/// A broker of a test's own, on an address of the loopback that is nobody else's: a mosquitto, unless another is asked for.
+/// A separate broker for a test, on a random loopback address. It is a mosquitto unless another kind is requested.
 package final class LabBroker: Sendable {
-    /// Whether there is a mosquitto here.
+    /// Whether mosquitto is installed.
     package static let exists = BrokerKind.mosquitto.program != nil
 
     package let kind: BrokerKind
@@ -16,9 +16,9 @@ package final class LabBroker: Sendable {
     private let output: String
 
     /// - Parameters:
-    ///   - settings: More lines of the configuration of mosquitto, in which `@` stands for its directory.
-    ///   - files: What lies in its directory, by name.
-    ///   - host: Its address, one of the loopback.
+    ///   - settings: More lines of mosquitto's configuration. `@` is replaced by the directory of the broker.
+    ///   - files: The files in the directory of the broker, by name.
+    ///   - host: The loopback address of the broker.
     package init(
         _ settings: [String] = ["allow_anonymous true"],
         files: [String: [UInt8]] = [:],
@@ -40,12 +40,12 @@ package final class LabBroker: Sendable {
         try await start()
     }
 
-    /// An address of the loopback that nobody else has.
+    /// Returns a random loopback address.
     package static func freeHost() -> String {
         "127.\(Int.random(in: 1...254)).\(Int.random(in: 0...255)).\(Int.random(in: 1...254))"
     }
 
-    /// Starts it, and waits until it listens.
+    /// Starts the broker, and waits until it listens.
     package func start() async throws {
         let script = "exec >\(output) 2>&1 </dev/null\n" + kind.script(in: directory)
         try? FileManager.default.removeItem(atPath: output)
@@ -57,7 +57,7 @@ package final class LabBroker: Sendable {
         guard runs else { throw LabError("\(kind) does not start: \(log)") }
     }
 
-    /// Ends it and waits for its end.
+    /// Ends the broker, and waits for its end.
     package func end(_ signal: CInt = SIGKILL) async throws {
         try await LabThread.detached { [process] in
             try process.withLock { process in
@@ -68,7 +68,7 @@ package final class LabBroker: Sendable {
         }
     }
 
-    /// Stops it where it is, as a machine that is gone; SIGCONT lets it go on.
+    /// Sends a signal. SIGSTOP simulates an unreachable broker, and SIGCONT continues it.
     package func signal(_ number: CInt) {
         process.withLock { $0?.signal(number) }
     }
@@ -77,7 +77,7 @@ package final class LabBroker: Sendable {
     package var log: String { TextFile.read(output) ?? "" }
 
     deinit {
-        // Its end kills the broker.
+        // Releasing the process kills the broker.
         process.withLock { $0 = nil }
         try? FileManager.default.removeItem(atPath: directory)
     }

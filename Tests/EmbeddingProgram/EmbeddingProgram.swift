@@ -2,7 +2,8 @@ import Dispatch
 import Glibc
 import NetworkReachability
 
-/// A daemon as others write it: it listens to the network at large and prints each status until it is ended.
+/// An example of a daemon that uses the library. It listens to the network at large and prints each status until it
+/// is ended.
 @main
 struct EmbeddingProgram {
     private static let manager = NetworkReachabilityManager()

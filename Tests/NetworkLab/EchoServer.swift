@@ -2,10 +2,10 @@ import CNetworkLab
 import Glibc
 import LinuxSupport
 
-/// Sends UDP datagrams back and accepts TCP connections in several namespaces, on all their addresses, whenever these
-/// come.
+/// A server that echoes UDP datagrams and accepts TCP connections in several namespaces, on all current and later
+/// addresses.
 package final class EchoServer: Sendable {
-    /// Where every echo server listens.
+    /// The port of every echo server.
     package static let port: UInt16 = 4747
 
     private let stopping: StopSignal
@@ -39,7 +39,7 @@ package final class EchoServer: Sendable {
         )
     }
 
-    /// Ends the service. Doing it twice does nothing.
+    /// Stops the service. Calling it twice has no effect.
     package func stop() {
         stopping.request()
     }
@@ -49,7 +49,7 @@ package final class EchoServer: Sendable {
     }
 }
 
-/// Numbered datagrams to the echo server of an address, from a plain socket: when packets flow, and whose came through.
+/// A sender of numbered datagrams to the echo server of an address. It shows which packets arrived, and when.
 package final class EchoFlow: Sendable {
     private let socket: LabDescriptor
     private let address: sockaddr_in
@@ -69,7 +69,7 @@ package final class EchoFlow: Sendable {
         self.address = destination
     }
 
-    /// Sends a number; never waits. Returns an error number, or 0. From any thread.
+    /// Sends a number without waiting. Returns an error number, or 0. Callable from any thread.
     package func send(_ number: UInt32) -> CInt {
         var number = number
         var address = address
@@ -88,7 +88,7 @@ package final class EchoFlow: Sendable {
         return count < 0 ? errno : 0
     }
 
-    /// The next number that comes back; nil when none does in that time. Blocks.
+    /// Returns the next echoed number; nil if none arrives in time. Blocks the thread.
     package func receive(within limit: Duration) -> UInt32? {
         let deadline = Deadline(after: limit)
         while true {
@@ -101,7 +101,7 @@ package final class EchoFlow: Sendable {
         }
     }
 
-    /// Sends a number again and again, each millisecond, until it comes back; when that was. Blocks.
+    /// Sends a number every millisecond until it is echoed. Returns the time of the echo. Blocks the thread.
     package func untilEchoed(
         _ number: UInt32,
         within limit: Duration = .patience
@@ -117,7 +117,7 @@ package final class EchoFlow: Sendable {
     }
 }
 
-/// A Unix socket that receives datagrams, as a service manager, the journal or the system log does.
+/// A Unix socket that receives datagrams, like a service manager, the journal or the system log.
 package final class DatagramReceiver: Sendable {
     /// The path of the socket, or `@` and its abstract name.
     package let place: String

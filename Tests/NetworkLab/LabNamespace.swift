@@ -3,12 +3,12 @@ import Glibc
 package import LinuxSupport
 import Synchronization
 
-/// A throw-away network namespace. It has no name and is gone when it is closed and nothing lives in it any more:
-/// no process, no thread and no socket. Needs root, or `unshare -Urnm`.
+/// A temporary network namespace without a name. It ends when it is closed and contains no process, thread or socket.
+/// Requires root, or `unshare -Urnm`.
 package final class LabNamespace: Sendable {
     private let descriptor: LabDescriptor
 
-    /// Makes an empty namespace: a loopback device that is down, nothing else.
+    /// Creates a namespace with only a loopback device that is down.
     package init() throws {
         descriptor = try LabThread.run {
             try check("unshare", lab_unshare_network())
@@ -16,17 +16,18 @@ package final class LabNamespace: Sendable {
         }
     }
 
-    /// A path other processes of the same user can open while the namespace is open.
+    /// A path that other processes of the same user can open while the namespace is open.
     package var path: String { "/proc/\(getpid())/fd/\(descriptor.number)" }
 
-    /// Lets the namespace go. Closing twice does nothing.
+    /// Releases the namespace. Calling it twice has no effect.
     package func close() {
         descriptor.close()
     }
 
-    /// Runs the body on a thread inside the namespace and waits for it. Sockets it opens stay in the namespace and
-    /// children it starts begin there. It must wake neither tasks nor queues: a thread that is started for them would inherit
-    /// the namespace, and stay there to run whatever comes. What has to, runs in a process of its own (`processExitsWith`).
+    /// Runs the body on a thread inside the namespace and waits for it. Its sockets remain in the namespace, and its
+    /// child processes start there. It must not wake tasks or queues, because a thread that is started for them would
+    /// inherit the namespace and later run other work there. Code that must do so runs in a separate process
+    /// (`processExitsWith`).
     package func perform<Value>(_ body: () throws -> Value) throws -> Value {
         try LabThread.run {
             try enter()
@@ -34,13 +35,14 @@ package final class LabNamespace: Sendable {
         }
     }
 
-    /// Runs the body on a thread inside the namespace without blocking the caller's thread. The caller is resumed from outside:
-    /// a thread that is started to go on with it would inherit the namespace, and stay there to run whatever comes.
+    /// Runs the body on a thread inside the namespace without blocking the caller's thread. The caller is resumed
+    /// from outside the namespace. Otherwise a thread that is started for the caller would inherit the namespace.
     package func perform<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await LabThread.detached { try self.perform(body) }
     }
 
-    /// The same where a namespace is given, else on a thread of its own where the process is.
+    /// Runs the body like `perform` in a namespace. Without a namespace, it runs on a separate thread in the
+    /// namespace of the process.
     package static func perform<Value: Sendable>(
         in namespace: LabNamespace?,
         _ body: @escaping @Sendable () throws -> Value
@@ -49,7 +51,7 @@ package final class LabNamespace: Sendable {
         return try await namespace.perform(body)
     }
 
-    /// Moves the calling thread into the namespace for good.
+    /// Moves the calling thread into the namespace permanently.
     package func enter() throws {
         try check("setns", lab_enter_network(descriptor.number))
     }
@@ -61,13 +63,13 @@ extension LabNamespace {
         try perform { try LabProcess(program, arguments, input: input) }
     }
 
-    /// Runs a program inside the namespace to its end. Blocks.
+    /// Runs a program inside the namespace to its end. Blocks the thread.
     package func run(_ program: String, _ arguments: [String], input: String = "") throws -> LabProcess.Result {
         try start(program, arguments, input: input).wait()
     }
 
-    /// Runs `ip` commands, one after the other in as few processes as possible. Blocks. A command may begin with
-    /// `-4` or `-6`.
+    /// Runs `ip` commands one after the other in as few processes as possible. Blocks the thread. A command may begin
+    /// with `-4` or `-6`.
     package func ip(_ commands: [String]) throws {
         var rest = commands[...]
         while let first = rest.first {
@@ -82,7 +84,7 @@ extension LabNamespace {
         }
     }
 
-    /// Runs `ip` commands, one after the other in as few processes as possible. Blocks.
+    /// Runs `ip` commands one after the other in as few processes as possible. Blocks the thread.
     package func ip(_ commands: String...) throws {
         try ip(commands)
     }
@@ -104,9 +106,9 @@ extension LabNamespace {
 }
 
 extension LabNamespace {
-    /// An engine whose sockets are in the namespace.
+    /// Returns an engine whose sockets are in the namespace.
     ///
-    /// - Parameter asNobody: Whether they belong to the user 65534.
+    /// - Parameter asNobody: Whether the sockets belong to the user 65534.
     package func engine(_ limits: EngineLimits = .init(), asNobody: Bool = false) throws -> SocketEngine {
         try SocketEngine(limits: limits) { () throws(SocketError) in
             do {
@@ -119,7 +121,8 @@ extension LabNamespace {
     }
 }
 
-/// A name under /run/netns, or in a directory of one's own, for a namespace, as `ip netns attach` gives it; taken away when removed or released.
+/// A name of a namespace in /run/netns or another directory, as created by `ip netns attach`. It is removed with the
+/// object.
 package final class NamespaceName: Sendable {
     package let name: String
     package let path: String
@@ -142,7 +145,7 @@ package final class NamespaceName: Sendable {
         }
     }
 
-    /// Takes the name away, as `ip netns delete` does. Doing it twice does nothing.
+    /// Removes the name like `ip netns delete`. Calling it twice has no effect.
     package func remove() {
         guard !removed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         _ = lab_unmount(path)
@@ -154,19 +157,19 @@ package final class NamespaceName: Sendable {
     }
 }
 
-/// Files in `/etc/netns/NAME`, which a named namespace has in place of those in `/etc`, as `ip-netns(8)` has it; taken away when removed or
-/// released.
+/// Files in `/etc/netns/NAME`, which replace those in `/etc` for a named namespace (`ip-netns(8)`). They are removed
+/// with the object.
 package final class NamespaceSettings: Sendable {
     private let directory: String
     private let names: [String]
 
-    /// Whether this user may make such files; only the owner of `/etc` may.
+    /// Whether this user may create such files. Only the owner of `/etc` may.
     package static var isPermitted: Bool {
         mkdir("/etc/netns", 0o755)
         return access("/etc/netns", W_OK) == 0
     }
 
-    /// - Parameter files: their texts, by their names in `/etc`.
+    /// - Parameter files: The texts of the files by their names in `/etc`.
     package init(of namespace: NamespaceName, _ files: [String: String]) throws {
         directory = "/etc/netns/\(namespace.name)"
         names = Array(files.keys)
@@ -174,7 +177,7 @@ package final class NamespaceSettings: Sendable {
         for (name, text) in files { try write(text, to: name) }
     }
 
-    /// Writes a file, or writes it anew.
+    /// Writes or replaces a file.
     package func write(_ text: String, to name: String) throws {
         let path = "\(directory)/\(name)"
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
@@ -184,7 +187,7 @@ package final class NamespaceSettings: Sendable {
         }
     }
 
-    /// Doing it twice does nothing.
+    /// Removes the files. Calling it twice has no effect.
     package func remove() {
         for name in names { unlink("\(directory)/\(name)") }
         rmdir(directory)

@@ -1,27 +1,28 @@
 import CNetworkLab
 import Glibc
 
-/// A child process whose output is collected. For one thread at a time; it blocks only where it says so.
+/// A child process whose output is collected. It may be used by one thread at a time. Functions block only if
+/// documented.
 package final class LabProcess {
-    /// What is left of a process that ended.
+    /// The result of a process that has ended.
     package struct Result {
-        /// The exit status, or minus the number of the signal that ended it.
+        /// The exit status, or the negative number of the signal that ended the process.
         package let status: CInt
         package let output: String
         package let errors: String
     }
 
     package let identifier: Int32
-    /// Becomes readable when the process has written something.
+    /// The descriptor that is readable when the process has written data.
     package let outputDescriptor: LabDescriptor
     private let errorDescriptor: LabDescriptor
     private let processDescriptor: LabDescriptor
     private var output: [UInt8] = []
-    /// What `drain()` has collected so far of standard error.
+    /// The text of standard error that `drain()` has collected so far.
     package private(set) var errors: [UInt8] = []
     private var status: CInt?
 
-    /// Starts a program in the namespace of the calling thread; a name without a slash is looked up in PATH.
+    /// Starts a program in the namespace of the calling thread. A name without a slash is searched for in PATH.
     package init(_ program: String, _ arguments: [String], input: String = "") throws {
         let (outputReader, outputWriter) = try LabProcess.pipe()
         let (errorReader, errorWriter) = try LabProcess.pipe()
@@ -36,7 +37,7 @@ package final class LabProcess {
         posix_spawn_file_actions_adddup2(&actions, outputWriter.number, 1)
         posix_spawn_file_actions_adddup2(&actions, errorWriter.number, 2)
 
-        // Dispatch's threads block signals, and children inherit that.
+        // Dispatch's threads block signals, and child processes inherit this.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -59,7 +60,7 @@ package final class LabProcess {
         processDescriptor = LabDescriptor(lab_process_descriptor(identifier))
     }
 
-    /// Collects what has been written so far and returns all output.
+    /// Collects the data written so far, and returns all output.
     package func drain() -> [UInt8] {
         LabProcess.read(outputDescriptor.number, into: &output)
         LabProcess.read(errorDescriptor.number, into: &errors)
@@ -72,7 +73,7 @@ package final class LabProcess {
         }
     }
 
-    /// Blocks until the process has ended; one that does not end in time is killed.
+    /// Waits until the process has ended. Kills it if it does not end in time. Blocks the thread.
     package func wait(within limit: Duration = .patience) throws -> Result {
         let deadline = Deadline(after: limit)
         while status == nil {

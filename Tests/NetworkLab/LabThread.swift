@@ -2,9 +2,10 @@ import CNetworkLab
 import Glibc
 import Synchronization
 
-/// Threads of our own: a thread that joins a namespace or waits must be neither a Dispatch nor a cooperative one.
+/// Separate threads. A thread that enters a namespace or blocks may not belong to Dispatch or to Swift's tasks.
 package enum LabThread {
-    /// Runs the body on a new thread and waits for it. Nothing outlives the call, so the body may capture anything.
+    /// Runs the body on a new thread and waits for it. The body may capture any value, because it ends before the
+    /// call returns.
     package static func run<Value>(_ body: () throws -> Value) throws -> Value {
         try withoutActuallyEscaping(body) { body in
             let result = Box<Result<Value, any Error>>()
@@ -15,7 +16,7 @@ package enum LabThread {
         }
     }
 
-    /// Runs the body on a new thread; the caller's task waits, its thread does not.
+    /// Runs the body on a new thread. The caller's task is suspended without blocking its thread.
     package static func detached<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
@@ -28,7 +29,8 @@ package enum LabThread {
         }
     }
 
-    /// The same on a thread without a capability, a number of capabilities(7); threads it starts have it neither.
+    /// Runs the body on a new thread without a capability (its number in capabilities(7)). Threads that it starts
+    /// lack the capability, too.
     package static func run<Value>(withoutCapability capability: CInt, _ body: () throws -> Value) throws -> Value {
         try run {
             try check("capset", lab_drop_capability(capability))
@@ -36,22 +38,23 @@ package enum LabThread {
         }
     }
 
-    /// Makes the calling thread, which must be about to end or belong to nobody else, one of the user 65534.
+    /// Changes the user of the calling thread to 65534. The thread must be a separate one or about to end.
     package static func becomeNobody() throws {
         try check("setresuid", lab_become_nobody())
     }
 
-    /// Whether that is possible here: not in a user namespace with a single user.
+    /// Whether the user can be changed. This is not possible in a user namespace with a single user.
     package static var canBecomeNobody: Bool {
         (try? run { try becomeNobody() }) != nil
     }
 
-    /// Leaves the calling thread, which must belong to nobody else, with so many descriptors to open, at most 64.
+    /// Limits the number of descriptors that the calling thread can still open, to at most 64. The thread must be a
+    /// separate one.
     package static func leaveDescriptors(_ count: CInt) throws {
         try check("unshare", lab_leave_descriptors(count))
     }
 
-    /// Starts a thread that somebody must join or detach.
+    /// Starts a thread, which the caller must join or detach.
     static func start(_ body: @escaping () -> Void) throws -> pthread_t {
         let work = Box<() -> Void>()
         work.value = body
@@ -76,12 +79,12 @@ package enum LabThread {
 }
 
 extension Duration {
-    /// The default time limit of a wait in a test: long enough for a machine that is ten times slower, so that only an event that never
-    /// comes exceeds it.
+    /// The default time limit of a wait in a test. It is sufficient for a machine that is ten times slower, so only a
+    /// missing event exceeds it.
     package static var patience: Duration { .seconds(300) }
 }
 
-/// A moment by which something must have happened.
+/// The time by which an event must have occurred.
 package struct Deadline: Sendable {
     private let instant: ContinuousClock.Instant
 
@@ -91,14 +94,14 @@ package struct Deadline: Sendable {
 
     package var hasPassed: Bool { ContinuousClock.now >= instant }
 
-    /// What is left, rounded up to milliseconds, as poll(2) wants it.
+    /// The remaining time, rounded up to milliseconds, for poll(2).
     package var milliseconds: CInt {
         let left = instant - .now
         guard left > .zero else { return 0 }
         return CInt(clamping: left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000 + 1)
     }
 
-    /// Asks again and again until the condition holds. Blocks the thread. Whether it held in time.
+    /// Evaluates the condition repeatedly until it holds. Returns whether it held in time. Blocks the thread.
     package func poll(every pause: Duration = .milliseconds(20), _ condition: () throws -> Bool) rethrows -> Bool {
         while true {
             if try condition() { return true }
@@ -108,7 +111,7 @@ package struct Deadline: Sendable {
     }
 }
 
-/// Repeats the condition until it holds. Returns whether it held within the limit.
+/// Evaluates the condition repeatedly until it holds. Returns whether it held within the limit.
 package func eventually(
     within limit: Duration = .patience,
     every pause: Duration = .milliseconds(20),
@@ -130,7 +133,7 @@ extension LabThread {
     }
 }
 
-/// A step of building or using the laboratory that failed.
+/// The error of a failed step in the laboratory.
 package struct LabError: Error, CustomStringConvertible {
     package let description: String
 
@@ -138,20 +141,20 @@ package struct LabError: Error, CustomStringConvertible {
         self.description = description
     }
 
-    /// The failure of a call that sets `errno`.
+    /// Returns the error of a failed call that sets `errno`.
     package static func system(_ call: String, _ code: CInt = errno) -> LabError {
         LabError("\(call): \(String(cString: strerror(code)))")
     }
 }
 
-/// Returns the result of a C call, or throws what `errno` says when it is negative.
+/// Returns the result of a C call. Throws the error in `errno` if the result is negative.
 @discardableResult
 package func check(_ call: String, _ result: CInt) throws -> CInt {
     guard result >= 0 else { throw LabError.system(call) }
     return result
 }
 
-/// Owns a file descriptor: closed once, by `close()` or with its last owner.
+/// The owner of a file descriptor, which is closed once by `close()` or with its last owner.
 package final class LabDescriptor: Sendable {
     private let storage: Atomic<CInt>
 
@@ -159,7 +162,7 @@ package final class LabDescriptor: Sendable {
         storage = Atomic(descriptor)
     }
 
-    /// The number of the descriptor, -1 once it is closed.
+    /// The number of the descriptor; -1 after it was closed.
     package var number: CInt { storage.load(ordering: .acquiring) }
 
     package func close() {
@@ -174,7 +177,8 @@ package final class LabDescriptor: Sendable {
     }
 }
 
-/// Tells a thread that polls descriptors to end. `requested` becomes ready (hung up) when it is to.
+/// A signal for the end of a thread that polls descriptors. `requested` becomes ready (hung up) when the thread must
+/// end.
 final class StopSignal: Sendable {
     let requested: LabDescriptor
     private let holder: LabDescriptor
@@ -186,13 +190,13 @@ final class StopSignal: Sendable {
         holder = LabDescriptor(ends[1])
     }
 
-    /// Doing it twice does nothing.
+    /// Requests the end. Calling it twice has no effect.
     func request() {
         holder.close()
     }
 }
 
-/// Lets tasks in while there are places; the others wait in line without holding a thread.
+/// A limit of concurrent tasks. Waiting tasks are queued without blocking a thread.
 package actor ConcurrencyGate {
     private let places: Int
     private var free: Int
@@ -203,7 +207,7 @@ package actor ConcurrencyGate {
         free = places
     }
 
-    /// Runs the body when there is a place for it, or, when it wants to be alone, when all others have left.
+    /// Runs the body when the limit permits it. With `alone`, it runs when no other body is running.
     package func run<Value: Sendable>(
         alone: Bool = false,
         _ body: @Sendable () async throws -> Value

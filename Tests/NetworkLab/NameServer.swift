@@ -2,22 +2,22 @@ import CNetworkLab
 import Glibc
 import LinuxSupport
 
-/// A DNS server in a namespace, on UDP and TCP port 53, which does what tests want of it, also what no good server does. It knows the
-/// names of its zone and `ipv4only.arpa`; all others do not exist.
+/// A DNS server in a namespace, on UDP and TCP port 53, with a behaviour that may be faulty. The names of its zone
+/// and `ipv4only.arpa` exist, all others do not.
 ///
-/// Thread-safe. Its sockets belong to a thread of its own.
+/// Thread-safe. Its sockets are used by a separate thread.
 package final class NameServer: Sendable {
-    /// A question that came.
+    /// A received question.
     package struct Question: Hashable, Sendable {
-        /// In small letters, without a dot at its end.
+        /// The name in lower case, without a trailing dot.
         package let name: String
-        /// 1 for A, 28 for AAAA.
+        /// The type: 1 for A, 28 for AAAA.
         package let type: UInt16
         package let isStream: Bool
     }
 
     package static let port: UInt16 = 53
-    /// What everybody knows (RFC 7050, section 8.2).
+    /// The well-known name with fixed addresses (RFC 7050, section 8.2).
     static let known = ["ipv4only.arpa": ["192.0.0.170", "192.0.0.171"]]
 
     struct State {
@@ -25,7 +25,7 @@ package final class NameServer: Sendable {
         var behaviour: Behaviour
         var exceptions: [String: Behaviour.Answer] = [:]
         var questions: [Question] = []
-        /// How often the behaviour was changed, and which change has taken effect.
+        /// The number of changes of the behaviour, and the number of the latest change in effect.
         var revision = 0
         var applied = -1
         var isStopping = false
@@ -33,15 +33,16 @@ package final class NameServer: Sendable {
     }
 
     private let state: Locked<State>
-    /// Both ends of a pipe, here as long as there may be somebody who writes.
+    /// Both ends of a pipe. They remain open while a thread may write.
     private let (wakened, waker): (LabDescriptor, LabDescriptor)
     private let thread = Locked<pthread_t?>(nil)
 
-    /// Starts it, and waits until it can be asked.
+    /// Starts the server, and waits until it answers.
     ///
     /// - Parameters:
-    ///   - addresses: of interfaces of the namespace; a link-local one with its zone, `fe80::1%r0`.
-    ///   - zone: IPv4 and IPv6 addresses by name; a name without an address exists all the same.
+    ///   - addresses: Addresses of the namespace's interfaces. A link-local one has its zone, for example
+    ///     `fe80::1%r0`.
+    ///   - zone: The IPv4 and IPv6 addresses by name. A name may exist without an address.
     package init(
         in namespace: LabNamespace,
         at addresses: [String],
@@ -71,18 +72,18 @@ package final class NameServer: Sendable {
         stop()
     }
 
-    /// Ends it; its ports are closed then. Doing it twice does nothing. Blocks.
+    /// Stops the server, and closes its ports. Calling it twice has no effect. Blocks the thread.
     package func stop() {
         state.withLock { $0.isStopping = true }
         wake()
         if let thread = thread.withLock({ $0.take() }) { pthread_join(thread, nil) }
     }
 
-    // MARK: What it does
+    // MARK: Behaviour
 
-    /// Changes what it does from now on, ports too. Blocks until that is so.
+    /// Changes the behaviour, including that of the ports. Blocks the thread until the change is in effect.
     ///
-    /// - Parameter exceptions: what it says of single names instead.
+    /// - Parameter exceptions: The behaviour for single names.
     package func behave(_ behaviour: Behaviour, but exceptions: [String: Behaviour.Answer] = [:]) throws {
         state.withLock { state in
             state.behaviour = behaviour
@@ -93,7 +94,7 @@ package final class NameServer: Sendable {
         try awaitEffect()
     }
 
-    /// Changes what it knows.
+    /// Changes the zone.
     package func setZone(_ zone: [String: [String]]) {
         state.withLock { $0.zone = zone }
     }
@@ -112,9 +113,9 @@ package final class NameServer: Sendable {
         guard isDone else { throw LabError("the name server does not do as it was told") }
     }
 
-    // MARK: What it was asked
+    // MARK: Questions
 
-    /// All questions since the start, or since they were forgotten.
+    /// All questions since the start or the last `forgetQuestions()`.
     package var questions: [Question] { state.withLock { $0.questions } }
 
     package func forgetQuestions() {
@@ -123,51 +124,51 @@ package final class NameServer: Sendable {
 }
 
 extension NameServer {
-    /// What a name server does with a question.
+    /// The behaviour of a name server for a question.
     package struct Behaviour: Equatable, Sendable {
-        /// What it says, where it answers.
+        /// The content of an answer.
         package enum Answer: Equatable, Sendable {
-            /// What its zone has.
+            /// The addresses in the zone.
             case zone
             /// A response code without records, for example 2 for SERVFAIL (RFC 1035, section 4.1.1).
             case code(UInt8)
-            /// No name exists, and a filter says so: 15 to 18 (EDE, RFC 8914).
+            /// No name exists according to a filter, with an extended error from 15 to 18 (EDE, RFC 8914).
             case blocked(UInt16)
-            /// What cannot be read: a record that ends before its data does.
+            /// An unreadable answer: a record that ends before its data.
             case malformed
-            /// Of another number than the question's.
+            /// An answer with another identifier than the question.
             case wrongIdentifier
-            /// To another name than was asked for.
+            /// An answer to another name.
             case wrongQuestion
-            /// What its zone has, and these addresses for each name that it does not have.
+            /// The addresses in the zone, and these addresses for all other names.
             case invented([String])
-            /// These addresses for all names, as the server of a captive portal.
+            /// These addresses for all names, like the server of a captive portal.
             case portal([String])
         }
 
-        /// What becomes of those that want to talk.
+        /// The behaviour of a port.
         package enum Port: Equatable, Sendable {
             case open
-            /// It takes everything, and answers nothing.
+            /// The port accepts data and answers nothing.
             case silent
-            /// Nobody is there: the kernel says so.
+            /// The port is closed, and the kernel rejects data.
             case closed
         }
 
         package var answer: Answer
         package var datagrams = Port.open
         package var streams = Port.open
-        /// Over UDP it says that the answer is too long (TC), and gives none.
+        /// Whether an answer over UDP is only marked as truncated (TC).
         package var isTruncated = false
-        /// How long it takes for each answer.
+        /// The delay of each answer.
         package var delay = Duration.zero
-        /// It does not understand questions with EDNS (FORMERR).
+        /// Whether questions with EDNS are refused (FORMERR).
         package var dislikesExtensions = false
-        /// It asks nobody else, and says so (no RA).
+        /// Whether the server offers no recursion (no RA).
         package var isAlone = false
-        /// What comes before each answer over UDP, as from a stranger who guesses.
+        /// The datagrams before each answer over UDP, like those of an attacker.
         package var preface: [[UInt8]] = []
-        /// Questions for IPv6 addresses are not answered.
+        /// Whether questions for IPv6 addresses are not answered.
         package var isDeafToIPv6 = false
 
         package init(_ answer: Answer = .zone) {
@@ -182,7 +183,7 @@ extension NameServer {
     }
 }
 
-/// What is wrong with name servers in the world.
+/// The behaviours of correct and faulty name servers.
 extension NameServer.Behaviour {
     package static let well = NameServer.Behaviour()
     package static let serverFailure = NameServer.Behaviour(.code(2))
@@ -193,17 +194,17 @@ extension NameServer.Behaviour {
     package static let wrongQuestion = NameServer.Behaviour(.wrongQuestion)
     package static let silent = well.changed { ($0.datagrams, $0.streams) = (.silent, .silent) }
     package static let closed = well.changed { ($0.datagrams, $0.streams) = (.closed, .closed) }
-    /// UDP is silent, TCP answers.
+    /// A server that answers only over TCP.
     package static let streamsAlone = well.changed { $0.datagrams = .silent }
     package static let old = well.changed { $0.dislikesExtensions = true }
     package static let deafToIPv6 = well.changed { $0.isDeafToIPv6 = true }
 
-    /// It knows no name at all.
+    /// A server for which no name exists.
     package static let ignorant = NameServer.Behaviour(.code(3))
-    /// It has no records, and asks nobody for any.
+    /// A server without records and recursion.
     package static let alone = NameServer.Behaviour(.code(0)).changed { $0.isAlone = true }
 
-    /// The same as `well`, behind a few bytes that anybody may have sent.
+    /// Returns the behaviour `well` with datagrams before each answer.
     package static func preceded(by datagrams: [UInt8]...) -> NameServer.Behaviour {
         well.changed { $0.preface = datagrams }
     }
@@ -218,6 +219,6 @@ extension NameServer.Behaviour {
 
     package static func portal(_ addresses: String...) -> NameServer.Behaviour { .init(.portal(addresses)) }
 
-    /// - Parameter reason: 15 to 18.
+    /// - Parameter reason: The extended error, 15 to 18.
     package static func blocked(_ reason: UInt16) -> NameServer.Behaviour { .init(.blocked(reason)) }
 }

@@ -4,7 +4,7 @@ import LinuxSupport
 
 /// The thread of a name server, with its sockets.
 final class NameService {
-    /// A connection of TCP, and what of a question has arrived.
+    /// A TCP connection, and the received part of a question.
     private final class Stream {
         let socket: LabDescriptor
         var bytes: [UInt8] = []
@@ -20,7 +20,7 @@ final class NameService {
     private var datagrams: [LabDescriptor] = []
     private var listeners: [LabDescriptor] = []
     private var streams: [Stream] = []
-    /// Answers that are to be late.
+    /// The answers that are delayed.
     private var late: [(moment: ContinuousClock.Instant, send: () -> Void)] = []
 
     init(_ addresses: [String], _ state: Locked<NameServer.State>, _ wakened: LabDescriptor) {
@@ -42,7 +42,7 @@ final class NameService {
         }
     }
 
-    /// Opens and closes ports as the behaviour wants it. Whether to go on.
+    /// Opens and closes ports according to the behaviour. Returns whether the thread must continue.
     private func apply() throws -> Bool {
         let (behaviour, revision, isStopping) = state.withLock { ($0.behaviour, $0.revision, $0.isStopping) }
         if isStopping { return false }
@@ -78,7 +78,7 @@ final class NameService {
 
     // MARK: Sockets
 
-    /// Whether a datagram was there.
+    /// Answers a datagram. Returns whether one was received.
     private func receive(from socket: LabDescriptor) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 4096)
         var sender = sockaddr_storage()
@@ -88,7 +88,7 @@ final class NameService {
                 recvfrom(socket.number, &bytes, bytes.count, CInt(MSG_DONTWAIT), $0, &length)
             }
         }
-        // An ICMP error that waits is told once, and is no end.
+        // A pending ICMP error is reported once, and does not end the reading.
         guard count >= 0 else { return errno == ECONNREFUSED }
         answer(Array(bytes.prefix(count)), isStream: false) { [self] answer in
             for message in state.withLock({ $0.behaviour.preface }) + [answer] {
@@ -102,7 +102,7 @@ final class NameService {
         return true
     }
 
-    /// Whether a connection was there.
+    /// Accepts a connection. Returns whether one was pending.
     private func accept(from listener: LabDescriptor) -> Bool {
         let socket = lab_accept(listener.number)
         guard socket >= 0 else { return false }
@@ -110,7 +110,7 @@ final class NameService {
         return true
     }
 
-    /// Whether the connection is still open.
+    /// Reads from a connection. Returns whether it is still open.
     private func receive(from stream: Stream) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 4096)
         while case let count = recv(stream.socket.number, &bytes, bytes.count, CInt(MSG_DONTWAIT)), count != 0 {
@@ -150,7 +150,7 @@ final class NameService {
 }
 
 extension NameServer.State {
-    /// Nil where there is silence.
+    /// Returns the answer; nil for silence.
     fileprivate func answer(to message: NameMessage, isStream: Bool) -> [UInt8]? {
         guard (isStream ? behaviour.streams : behaviour.datagrams) == .open else { return nil }
         if behaviour.isDeafToIPv6, message.type == 28 { return nil }
@@ -170,19 +170,19 @@ extension NameServer.State {
     }
 }
 
-/// A question as a name server reads it, and the bytes of answers to it. Nothing of this is shared with the code under test, which could
-/// not notice a mistake of its own.
+/// A question as received by the name server, and the bytes of answers to it. The code is independent of the code
+/// under test, so that a common mistake is not hidden.
 struct NameMessage {
     let identifier: UInt16
-    /// In small letters, without a dot at its end.
+    /// The name in lower case, without a trailing dot.
     let name: String
-    /// 1 for A, 28 for AAAA.
+    /// The type: 1 for A, 28 for AAAA.
     let type: UInt16
-    /// Name, type and class, as they were asked.
+    /// The name, type and class of the question as received.
     private let question: [UInt8]
     let hasExtensions: Bool
 
-    /// Nil if that is no question.
+    /// Parses a message. Returns nil if it is not a question.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= 12, bytes[2] & 0x80 == 0, bytes[4] == 0, bytes[5] == 1 else { return nil }
         var labels: [String] = []
@@ -204,12 +204,12 @@ struct NameMessage {
         hasExtensions = bytes[10] != 0 || bytes[11] != 0
     }
 
-    /// How an answer differs from a good one.
+    /// The fault of an answer.
     enum Flaw {
         case none, truncated, malformed, wrongIdentifier, wrongQuestion
     }
 
-    /// An answer with these addresses, of which only those of the type that was asked for count.
+    /// Returns an answer with the addresses of the requested type.
     func answer(
         _ addresses: [String] = [],
         code: UInt8 = 0,
@@ -220,13 +220,13 @@ struct NameMessage {
         let records = addresses.compactMap { WireAddress($0)?.bytes }.filter { $0.count == (type == 28 ? 16 : 4) }
         let found = flaw == .truncated || type != 1 && type != 28 ? [] : records
         let isMalformed = flaw == .malformed
-        // QR, RD and RA, and TC where that is to be said.
+        // QR, RD and RA, and TC for a truncated answer.
         var bytes = words(flaw == .wrongIdentifier ? ~identifier : identifier)
         bytes += [flaw == .truncated ? 0x83 : 0x81, (isAlone ? 0 : 0x80) | code & 15]
         bytes += words(1, isMalformed ? 1 : UInt16(found.count), 0, hasExtensions ? 1 : 0)
         bytes += flaw == .wrongQuestion ? [5] + Array("other".utf8) + question : question
         for address in isMalformed ? [[192, 0]] : found {
-            // The name is that of the question; IN, for a minute.
+            // The name of the question, the class IN and a lifetime of a minute.
             bytes += words(0xc00c, type, 1, 0, 60, isMalformed ? 4 : UInt16(address.count)) + address
         }
         if isMalformed || !hasExtensions { return bytes }

@@ -1,9 +1,9 @@
 import CNetworkLab
 import Glibc
 
-/// The ground truth: an address is reachable when a UDP datagram comes back from it and a TCP connection is accepted.
+/// The reference for reachability: an address is reachable if it echoes a UDP datagram and accepts a TCP connection.
 package struct PacketOracle: Sendable {
-    /// What one address answered.
+    /// The answers of one address.
     package struct Answer: Sendable, Equatable {
         package var datagram = false
         package var connection = false
@@ -17,7 +17,8 @@ package struct PacketOracle: Sendable {
         self.namespace = namespace
     }
 
-    /// Asks all addresses at once. Returns as soon as all have answered or failed; silence is waited for. Blocks.
+    /// Probes all addresses concurrently. Returns as soon as all have answered or failed, or after the time for
+    /// silence. Blocks the thread.
     package func answers(of addresses: [String], silence: Duration = .milliseconds(300)) throws -> [String: Answer] {
         var probes = addresses.map { Probe(address: $0) }
         try namespace.perform {
@@ -39,8 +40,8 @@ package struct PacketOracle: Sendable {
         return Dictionary(probes.map { ($0.address, $0.answer) }) { first, _ in first }
     }
 
-    /// The addresses that are reachable right now. An address that is expected to answer gets until the limit, one
-    /// that is not gets the time of a silence; so neither ARP nor a late packet makes a wrong answer.
+    /// Returns the currently reachable addresses. An expected address may answer until the limit, any other one only
+    /// until the time for silence. So neither ARP nor a late packet leads to a wrong result.
     package func reachable(
         of addresses: [String],
         expecting expected: Set<String>,
@@ -56,7 +57,7 @@ package struct PacketOracle: Sendable {
     }
 }
 
-/// One question to one address: a datagram, repeated, and a connection. For one thread.
+/// A probe of one address: a repeated datagram and a connection. For use by one thread.
 struct Probe {
     let address: String
     var answer = PacketOracle.Answer()
@@ -110,31 +111,31 @@ struct Probe {
     }
 }
 
-/// The simplest packets there are: what they say of a network is true of it, whatever a program thinks.
+/// Probes with plain packets, as a reference that is independent of the code under test.
 package enum PlainPackets {
-    /// What became of a question.
+    /// The result of a probe.
     package enum Answer: Equatable, Sendable {
         case bytes([UInt8])
-        /// A connection was made; nothing was to be sent, or nothing came back.
+        /// A connection was established. No bytes were sent, or none were received.
         case connected
-        /// Somebody closed the connection instead of an answer.
+        /// The connection was closed without an answer.
         case closed
         case refused
-        /// The kernel gave up, or somebody on the way said why not: an error number.
+        /// The kernel reported an error, or a router sent one. The value is an error number.
         case failed(CInt)
         case silence
-        /// It did not leave this machine: an error number.
+        /// The packet was not sent. The value is an error number.
         case unsent(CInt)
     }
 
-    /// Sends an echo (ICMP, ICMPv6) and waits for its reply. Blocks.
+    /// Sends an echo (ICMP, ICMPv6) and waits for its reply. Blocks the thread.
     package static func echo(_ address: String, from source: String?, within limit: Duration) -> Answer {
         let type: UInt8 = address.contains(":") ? 128 : 8
         let request: [UInt8] = [type, 0, 0, 0, 0, 0, 0, 1] + Array("plain packet".utf8)
         return ask(lab_plain_echo, request, of: address, 0, from: source, within: limit)
     }
 
-    /// Sends a datagram and waits for one. Blocks.
+    /// Sends a datagram and waits for one. Blocks the thread.
     package static func datagram(
         _ bytes: [UInt8],
         to address: String,
@@ -145,7 +146,7 @@ package enum PlainPackets {
         ask(lab_plain_datagram, bytes, of: address, port, from: source, within: limit)
     }
 
-    /// Connects, sends what there is to send, and waits for the first bytes back. Blocks.
+    /// Connects, sends the bytes, and waits for the first received bytes. Blocks the thread.
     package static func stream(
         _ bytes: [UInt8] = [],
         to address: String,

@@ -3,7 +3,8 @@ import Glibc
 import LinuxSupport
 import Synchronization
 
-/// Children that may not open netlink sockets, until they may: a seccomp filter that asks us each time.
+/// A sandbox whose child processes may not open netlink sockets until this is allowed. A seccomp filter notifies this
+/// process of each call.
 package final class Sandbox: Sendable {
     private let error: Atomic<CInt>
     private let denied = Atomic(0)
@@ -12,9 +13,9 @@ package final class Sandbox: Sendable {
         self.error = Atomic(error)
     }
 
-    /// Runs the body on a thread inside a new sandbox. Only the children it starts are meant to open sockets.
+    /// Runs the body on a thread inside a new sandbox. Only its child processes should open sockets.
     ///
-    /// - Parameter error: what `socket(2)` fails with.
+    /// - Parameter error: The error of `socket(2)`.
     package static func enter<Value>(
         denyingNetlinkWith error: CInt,
         _ body: () throws -> Value
@@ -32,15 +33,15 @@ package final class Sandbox: Sendable {
         return (sandbox, value)
     }
 
-    /// How often a socket was denied.
+    /// The number of denied sockets.
     package var denials: Int { denied.load(ordering: .acquiring) }
 
-    /// From now on netlink sockets are given.
+    /// Allows netlink sockets from now on.
     package func allow() {
         error.store(0, ordering: .releasing)
     }
 
-    /// Waits a little for a question. Whether there may be more.
+    /// Waits briefly for a notification, and answers it. Returns whether more may follow.
     private func answer(_ questions: CInt) -> Bool {
         let error = error.load(ordering: .acquiring)
         let result = lab_sandbox_answer(questions, error, 50)
@@ -53,13 +54,13 @@ package final class Sandbox: Sendable {
 package struct ListedSocket: Equatable, Sendable {
     /// The netlink family; `NETLINK_ROUTE` is 0 (the column Eth).
     package let family: Int
-    /// 0 for the kernel's own sockets (the column Pid).
+    /// The port; 0 for the kernel's sockets (the column Pid).
     package let port: UInt32
-    /// Messages the kernel could not deliver.
+    /// The number of messages that the kernel could not deliver.
     package let drops: Int
     package let inode: UInt64
 
-    /// The line does not begin with a socket.
+    /// Parses a line. Returns nil if it does not begin with a socket.
     private init?(row: Substring) {
         let columns = row.split(separator: " ")
         guard columns.count == 10, let family = Int(columns[1]), let port = UInt32(columns[2]),
@@ -68,8 +69,8 @@ package struct ListedSocket: Equatable, Sendable {
         (self.family, self.port, self.drops, self.inode) = (family, port, drops, inode)
     }
 
-    /// The sockets of a list's text, each of them once: when other namespaces make many sockets meanwhile, the kernel
-    /// resizes the table they all share, begins anew and lists some twice.
+    /// Returns the sockets in the text of a list, each of them once. If other namespaces create many sockets
+    /// meanwhile, the kernel resizes its shared table, starts again and lists some sockets twice.
     package static func all(listedIn text: String) -> [ListedSocket] {
         let rows = text.split(separator: "\n").compactMap { ListedSocket(row: $0) }
         return Array(Dictionary(rows.map { ($0.inode, $0) }) { $1 }.values)

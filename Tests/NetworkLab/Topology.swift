@@ -1,24 +1,24 @@
 package import LinuxSupport
 
-/// Three namespaces: a client with two uplinks `c0` and `c1`, a router that forwards, and a server that owns the
-/// addresses of the world. Every namespace echoes on every address it has.
+/// Three namespaces: a client with two uplinks `c0` and `c1`, a router that forwards, and a server with the addresses
+/// of the internet. Every namespace has an echo server on each of its addresses.
 ///
 ///     client c0 10.1.0.2 fd01::2 - r0 10.1.0.1 fd01::1 router rs 10.3.0.1 fd03::1 - sr 10.3.0.2 fd03::2 server
 ///            c1 10.2.0.2 fd02::2 - r1 10.2.0.1 fd02::1
 package final class Topology: Sendable {
-    /// Which of the client's settings are made at the start.
+    /// The initial settings of the client.
     package enum Uplinks: Sendable {
-        /// `c0` and `c1` exist, are down and have no addresses.
+        /// `c0` and `c1` exist. They are down and have no addresses.
         case none
         /// `c0` is up and has addresses, but there is no default route.
         case one
-        /// As `one`, and the default routes of both families go through `c0`.
+        /// Like `one`, with default routes of both families through `c0`.
         case oneWithDefaults
-        /// `c0` and `c1` are up and have addresses; the default routes go through `c0`.
+        /// `c0` and `c1` are up and have addresses. The default routes use `c0`.
         case two
     }
 
-    /// A host of the world that is not among those standing for the network at large.
+    /// A host on the internet that does not represent the network at large.
     package static let hosts = ["203.0.113.7", "fd77::10"]
 
     package let client: LabNamespace
@@ -33,7 +33,7 @@ package final class Topology: Sendable {
         server = try LabNamespace()
         oracle = PacketOracle(in: client)
         for namespace in [client, router, server] {
-            // Link-local addresses are usable at once; a scenario about their detection turns it on again.
+            // Link-local addresses are usable at once. A scenario about duplicate address detection enables it again.
             try namespace.sysctl("net.ipv6.conf.default.accept_dad", "0")
             try namespace.sysctl("net.ipv6.conf.all.accept_dad", "0")
         }
@@ -59,7 +59,7 @@ package final class Topology: Sendable {
         echo = try EchoServer(in: [client, router, server])
     }
 
-    /// Ends everything. Doing it twice does nothing.
+    /// Closes the namespaces. Calling it twice has no effect.
     package func close() {
         echo.stop()
         for namespace in [client, router, server] {
@@ -88,7 +88,7 @@ package final class Topology: Sendable {
         "link add \(name) address \(address) type veth peer name \(peer) address \(peerAddress) netns \(namespace.path)"
     }
 
-    /// The commands that bring a device up as host number `host` of network number `device[1]`.
+    /// Returns the commands that set a device up as host number `host` of network number `device[1]`.
     private static func addresses(of device: [Substring], host: Int) -> [String] {
         let (name, network) = (device[0], device[1])
         return [
@@ -99,7 +99,7 @@ package final class Topology: Sendable {
     }
 }
 
-/// The addresses that stand for the network at large: it is reachable when a majority of either family is.
+/// The addresses that represent the network at large. It is reachable if a majority of one family is.
 package enum LargeNetwork {
     package static let ipv4 = [
         "1.1.1.1", "8.8.8.8", "9.9.9.9", "64.6.64.6", "192.5.5.241", "193.0.14.129", "199.7.83.42", "202.12.27.33",
@@ -115,14 +115,15 @@ package enum LargeNetwork {
     }
 }
 
-/// Namespaces in a row: a machine, and behind it routers that forward to the last, who owns the addresses of the world.
+/// Namespaces in a row: a machine, routers, and a last namespace that has the addresses of the internet.
 ///
 ///     first 10.1.0.2 fd01::2 - 10.1.0.1 fd01::1 second 10.9.0.1 fd09::1 - 10.9.0.2 fd09::2 third ... 203.0.113.7 fd77::10
 ///
-/// The first sends everything to the second, and all others know the way back to it. Where else they send what is not for them is for
-/// whoever builds on this.
+/// The first namespace has a default route to the second, and all others have a route back to the first. Users of the
+/// chain add further routes.
 package final class LabRow: Sendable {
-    /// Connects a station with the next: both interfaces have addresses in 10.NETWORK.0.0/24 and fd0NETWORK::/64.
+    /// A cable between a station and the next one. Both interfaces have addresses in 10.NETWORK.0.0/24 and
+    /// fd0NETWORK::/64.
     package struct Cable: Sendable {
         package let (near, far): (String, String)
         package let network: Int
@@ -136,15 +137,15 @@ package final class LabRow: Sendable {
 
     package let stations: [LabNamespace]
 
-    /// The same host of the world, by both families.
+    /// The addresses of one host on the internet in both families.
     package static let hosts = ["203.0.113.7", "fd77::10"]
 
     package static func host(_ family: AddressFamily) -> String { hosts[family == .ipv4 ? 0 : 1] }
 
-    /// Builds it. Blocks.
+    /// Creates the chain. Blocks the thread.
     ///
-    /// - Parameter isPatient: Whether routers send errors as seldom, and wait for neighbours as long, as routers do; else they answer as
-    ///   often as asked, and give neighbours up after a tenth of a second.
+    /// - Parameter isPatient: Whether routers limit their errors and wait for neighbours like real ones. Otherwise
+    ///   they send every error, and stop waiting for a neighbour after a tenth of a second.
     package init(_ cables: [Cable], isPatient: Bool) throws {
         stations = try (0...cables.count).map { _ in try LabNamespace() }
         for (number, station) in stations.enumerated() {
@@ -170,12 +171,12 @@ package final class LabRow: Sendable {
         )
     }
 
-    /// Lets all of it go. Doing it twice does nothing.
+    /// Closes the namespaces. Calling it twice has no effect.
     package func close() {
         for station in stations { station.close() }
     }
 
-    /// Whether a station sends on what is not for it.
+    /// Enables or disables the forwarding of a station.
     package static func forward(_ isOn: Bool, in station: LabNamespace) throws {
         for name in ["net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"] {
             try station.sysctl(name, isOn ? "1" : "0")
@@ -185,7 +186,7 @@ package final class LabRow: Sendable {
     private static func prepare(_ station: LabNamespace, isRouter: Bool, isPatient: Bool) throws {
         var settings = [
             ("net.ipv6.conf.default.accept_dad", "0"), ("net.ipv6.conf.all.accept_dad", "0"),
-            // In a user namespace there may be a single group.
+            // A user namespace may have a single group.
             ("net.ipv4.ping_group_range", LabThread.canBecomeNobody ? "0 65534" : "0 0"),
         ]
         if !isPatient { settings += [("net.ipv4.icmp_ratelimit", "0"), ("net.ipv6.icmp.ratelimit", "0")] }

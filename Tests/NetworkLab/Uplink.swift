@@ -3,11 +3,11 @@ import Glibc
 import LinuxSupport
 import Netlink
 
-/// A namespace with one uplink, `u0`, to routers that are not there: routes lead to the world, nobody answers.
+/// A namespace with one uplink `u0` and routes through nonexistent routers, so nothing answers.
 package final class Uplink: Sendable {
     package let namespace: LabNamespace
 
-    /// - Parameter isConnected: whether the default routes are there from the start.
+    /// - Parameter isConnected: Whether the default routes exist from the start.
     package init(isConnected: Bool = true) throws {
         namespace = try LabNamespace()
         try namespace.ip(
@@ -21,12 +21,12 @@ package final class Uplink: Sendable {
         if isConnected { try connect() }
     }
 
-    /// Adds the default routes. Blocks.
+    /// Adds the default routes. Blocks the thread.
     package func connect() throws {
         try namespace.ip("route add default via 192.0.2.1", "route add default via 2001:db8::1")
     }
 
-    /// Takes the default routes away. Blocks.
+    /// Removes the default routes. Blocks the thread.
     package func disconnect() throws {
         try namespace.ip("-4 route del default", "-6 route del default")
     }
@@ -38,28 +38,28 @@ package final class Uplink: Sendable {
 }
 
 extension Uplink {
-    /// Makes an uplink without blocking the caller's thread.
+    /// Creates an uplink without blocking the caller's thread.
     package static func make(isConnected: Bool = true) async throws -> Uplink {
         try await LabThread.detached { try Uplink(isConnected: isConnected) }
     }
 
-    /// Adds or takes away the default routes without blocking the caller's thread.
+    /// Adds or removes the default routes without blocking the caller's thread.
     package func setConnected(_ isConnected: Bool) async throws {
         try await LabThread.detached { try isConnected ? self.connect() : self.disconnect() }
     }
 }
 
-/// Two tun devices, one in each of two namespaces, and a thread that carries packets between them: a modem link with
-/// the other end in our hands. Needs /dev/net/tun.
+/// Two tun devices in two namespaces, and a thread that copies packets between them. Together they simulate the link
+/// of a modem. Requires /dev/net/tun.
 package final class TunCable: Sendable {
-    /// Hardware types a tun device can pretend to have.
+    /// The simulated hardware types of a tun device.
     package enum Kind: CInt, Sendable {
         case pointToPoint = 512
         case rawIP = 519
         case none = 65534
     }
 
-    /// Whether this user may make tun devices; without root the device file often says no.
+    /// Whether this user may create tun devices. The device file often does not permit it without root.
     package static var isPermitted: Bool { access("/dev/net/tun", R_OK | W_OK) == 0 }
 
     private let near: LabNamespace
@@ -67,7 +67,7 @@ package final class TunCable: Sendable {
     private let far: LabDescriptor
     private let modem: Locked<(device: LabDescriptor, stop: StopSignal)?> = Locked(nil)
 
-    /// Makes both devices, down and without addresses; the near one outlives its reader.
+    /// Creates both devices, which are down and have no addresses. The near device exists without its reader, too.
     package init(_ name: String, kind: Kind, from near: LabNamespace, to far: LabNamespace, as farName: String) throws {
         self.near = near
         self.name = name
@@ -80,11 +80,11 @@ package final class TunCable: Sendable {
         }
     }
 
-    /// The reader of the near device comes (back).
+    /// Attaches the reader of the near device.
     package func attach() throws {
         let device = try near.perform {
             var device = lab_tun_open(name)
-            // The reader that has just gone may not have let go yet.
+            // The previous reader may not have released the device yet.
             _ = Deadline(after: .seconds(1)).poll(every: .milliseconds(1)) {
                 guard device < 0, errno == EBUSY else { return true }
                 device = lab_tun_open(name)
@@ -99,7 +99,7 @@ package final class TunCable: Sendable {
         modem.withLock { $0 = (device, stop) }
     }
 
-    /// The reader of the near device goes away, as when the program that drives a modem dies.
+    /// Detaches the reader of the near device, like the end of a modem's program.
     package func detach() {
         modem.withLock { modem in
             modem?.stop.request()
@@ -107,7 +107,7 @@ package final class TunCable: Sendable {
         }
     }
 
-    /// Plugs or unplugs the near device.
+    /// Sets the carrier of the near device.
     package func setCarrier(_ carrier: Bool) throws {
         try modem.withLock { modem in
             _ = try check("TUNSETCARRIER", lab_tun_set_carrier(modem?.device.number ?? -1, carrier ? 1 : 0))

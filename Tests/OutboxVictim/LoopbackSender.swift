@@ -3,7 +3,8 @@ import Glibc
 import ReachabilityOutbox
 import ReachabilityRetry
 
-/// Sends a request over a connection of its own to a server on loopback, and knows no more of HTTP than that needs.
+/// A sender with a separate connection to a server on loopback for each request. It implements only the required part
+/// of HTTP.
 struct LoopbackSender: OutboxSender {
     let port: UInt16
     private let queue = DispatchQueue(label: "sender", attributes: .concurrent)

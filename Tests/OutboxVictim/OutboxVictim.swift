@@ -2,8 +2,8 @@ import Glibc
 import ReachabilityOutbox
 import ReachabilityRetry
 
-/// A program to be killed: it puts requests into an outbox and sends them, all at once, and writes the key of each request
-/// that is on the disk. At the end of its input it waits until the outbox is empty.
+/// A program that a test kills. It adds requests to an outbox and sends them concurrently. It prints the key of each
+/// request that is on the disk. At the end of its input it waits until the outbox is empty.
 ///
 /// usage: OutboxVictim FILE PORT < KEYS
 @main

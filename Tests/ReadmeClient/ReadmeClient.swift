@@ -5,12 +5,12 @@ import ReachabilityHTTP
 import ReachabilityRetry
 import ReachabilityURLSession
 
-/// Sends one request with a client that is shared by the whole process, as `docs/retry.md` shows.
+/// A program that sends one request with the shared client of the process, as in `docs/retry.md`.
 ///
 /// usage: ReadmeClient http|session METHOD URL
 ///
-/// Writes `waits` when the request waits for the network for the first time; at the end a line for each attempt (stage and error),
-/// and the status of the answer or why there is none.
+/// It prints `waits` when the request waits for the network for the first time. At the end it prints a line for each
+/// attempt (stage and error), and the status of the response or the reason why there is none.
 @main
 struct ReadmeClient {
     static func main() async {

@@ -1,9 +1,9 @@
 import ReachabilityRetry
 
-/// How late Alamofire's delays are, by arithmetic.
+/// The computed delay of Alamofire's retries after an outage.
 package enum AlamofireArithmetic {
-    /// The time from the return of a network that was gone for so long to the first attempt after it, with as many retries as
-    /// it takes: with its limit of 2 it would have given up after 1.5 s.
+    /// Returns the time from the return of the network to the next attempt, with unlimited retries. With Alamofire's
+    /// default limit of 2 retries, the request would have ended after 1.5 s.
     package static func delay(afterOutage outage: Duration) throws -> Duration {
         let backoff = try Backoff(cap: .seconds(86_400), isJittered: false)
         var time = Duration.zero
@@ -15,7 +15,7 @@ package enum AlamofireArithmetic {
         return time - outage
     }
 
-    /// The median of that for outages of 1 to 60 s.
+    /// Returns the median delay for outages of 1 to 60 s.
     package static func median(of count: Int, seed: UInt64) throws -> Duration {
         var random = SeededGenerator(seed: seed)
         let delays = try (0..<count).map { _ in

@@ -16,7 +16,7 @@ package final class PlayedNetwork: VerdictSource {
     private let state = Locked(State())
     private let unassigned: [String]
 
-    /// - Parameter unassigned: The addresses that no host has.
+    /// - Parameter unassigned: The addresses that are assigned to no host.
     package init(unassigned: [String] = []) {
         self.unassigned = unassigned
     }
@@ -34,7 +34,7 @@ package final class PlayedNetwork: VerdictSource {
     /// The number of watches so far.
     package var watchesMade: Int { state.withLock { $0.watches } }
 
-    /// Sets the verdict of all hosts. The same status again is another path.
+    /// Sets the verdict of all hosts. Setting the same status again means another path.
     package func set(reachable: Bool) {
         set(reachable ? .reachable : .notReachable)
     }
@@ -48,12 +48,12 @@ package final class PlayedNetwork: VerdictSource {
         }
     }
 
-    /// Another address: reachable before and after, by another path.
+    /// Simulates another path. The hosts are reachable before and after the change.
     package func change() {
         set(state.withLock { $0.verdict.status })
     }
 
-    /// Another address. The previous one is gone.
+    /// Simulates another source address. The previous one was removed.
     package func set(source: String) {
         state.withLock { $0.verdict.source = source }
         change()

@@ -16,7 +16,7 @@ public final class RecordingLog: Sendable {
         Logger(label: "test") { _ in Handler(log: self) }
     }
 
-    /// Adds a line of the test itself.
+    /// Adds a line that the test provides.
     public func append(_ line: String) {
         content.withLock { $0.append(line) }
     }

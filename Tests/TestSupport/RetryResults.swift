@@ -1,7 +1,7 @@
 package import ReachabilityRetry
 
 extension VirtualWorld {
-    /// A coordinator on this clock.
+    /// Returns a coordinator with this clock.
     package func coordinator(
         _ verdicts: some VerdictSource,
         _ limits: RetryLimits = .standard,
@@ -19,7 +19,7 @@ extension VirtualWorld {
         )
     }
 
-    /// What came of `body`, while something else goes on.
+    /// Returns the result of `body`, which runs concurrently with `meanwhile`.
     package func result<Value: Sendable>(
         meanwhile: @escaping @Sendable () async -> Void = {},
         _ body: @escaping @Sendable () async throws(RetryError) -> Value
@@ -36,7 +36,7 @@ extension VirtualWorld {
         do throws(RetryError) { return .success(try await body()) } catch { return .failure(error) }
     }
 
-    /// How the attempts ended; nil is a success.
+    /// Returns the ending of a request; nil after a success.
     package func ending(
         _ target: RetryTarget,
         _ coordinator: RetryCoordinator,
@@ -57,6 +57,6 @@ extension VirtualWorld {
 }
 
 extension Result {
-    /// The error; nil is a success.
+    /// The error; nil after a success.
     package var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
 }

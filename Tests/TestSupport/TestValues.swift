@@ -1,11 +1,11 @@
 import Glibc
 import LinuxSupport
 
-/// Values at the borders of their types and of the calendars, for everything that comes from outside.
+/// Extreme values of types and calendars, for tests of external input.
 package enum ExtremeValues {
     package static let integers: [Int64] = [0, 1, -1, .min, .max, .min + 1, .max - 1, 1 << 53, 253_402_300_799_999]
 
-    /// Years 0000 and 9999, and the ends of a time line that counts nanoseconds in 64 bits.
+    /// The years 0000 and 9999, and the limits of 64-bit nanoseconds.
     package static let times = [
         "0000-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "1677-09-21T00:12:43Z", "1677-09-21T00:12:44Z",
         "1969-12-31T23:59:59.999999999Z", "1970-01-01T00:00:00Z", "2262-04-11T23:47:16.999Z", "2262-04-11T23:47:17Z",
@@ -19,11 +19,11 @@ package enum ExtremeValues {
         "9223372036854775807ms", "9223372036854775808ms", "9999999999999999999d",
     ]
 
-    /// As query parameters and fields may have them, of whatever kind they are.
+    /// Extreme texts for query parameters and fields of any type.
     package static var texts: [String] { integers.map(String.init) + times + durations + ["", "\u{301}", "é\u{301}"] }
 }
 
-/// Random numbers, the same ones for the same seed (SplitMix64).
+/// Random numbers, reproducible by seed (SplitMix64).
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -50,9 +50,9 @@ package func takeTurns(in round: Int) async {
     if round % 256 == 0 { await Task.yield() }
 }
 
-/// Programs that were built with the tests.
+/// The programs that were built with the tests.
 package enum BuiltProgram {
-    /// Where one of them lies: beside the running test bundle.
+    /// Returns the path of a program, which is beside the running test bundle.
     package static func path(_ name: String) -> String {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &buffer, buffer.count)

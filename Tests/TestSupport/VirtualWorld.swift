@@ -1,12 +1,12 @@
 import LinuxSupport
 
-/// A thread of its own in which asynchronous code runs, with time that jumps to the next sleeper as soon as nothing is left
-/// to run: the same run each time, and an hour takes a moment.
+/// An executor that runs asynchronous code in one thread with simulated time. If no job is ready, the time advances
+/// to the next sleeper. Each run is the same, and an hour takes only a moment.
 package final class VirtualWorld: TaskExecutor, AlarmClock {
     package struct Instant: InstantProtocol {
         package var offset: Swift.Duration
 
-        /// - Parameter offset: since the beginning.
+        /// - Parameter offset: The time since the start.
         package init(offset: Swift.Duration = .zero) {
             self.offset = offset
         }
@@ -18,7 +18,7 @@ package final class VirtualWorld: TaskExecutor, AlarmClock {
 
     fileprivate struct Sleeper {
         let deadline: Swift.Duration
-        /// Told the error that is to be thrown.
+        /// Resumes the sleeper, with an error to throw if it was cancelled.
         let wake: @Sendable ((any Error)?) -> Void
     }
 
@@ -27,7 +27,7 @@ package final class VirtualWorld: TaskExecutor, AlarmClock {
         var jobs: [UnownedJob] = []
         var next = 0
         var sleepers: [UInt64: Sleeper] = [:]
-        /// When somebody is due, and who; a heap would be quicker, and is not needed.
+        /// The deadlines and sleepers. A heap would be faster, but is not needed.
         var dues: [(deadline: Swift.Duration, id: UInt64)] = []
         var lastID: UInt64 = 0
     }
@@ -45,7 +45,8 @@ package final class VirtualWorld: TaskExecutor, AlarmClock {
         state.withLock { $0.jobs.append(job) }
     }
 
-    /// Resumed with an error, not throwing one: the testing library takes a backtrace of whatever is thrown.
+    /// Sleeps until a time. An error is passed by resuming the continuation, because the testing library takes a
+    /// backtrace of each thrown error.
     package func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
         let id = state.withLock { state in
             state.lastID += 1
@@ -80,7 +81,7 @@ package final class VirtualWorld: TaskExecutor, AlarmClock {
         }
     }
 
-    /// Runs `body`, and whatever it begins, to its end.
+    /// Runs `body` and its tasks to the end.
     package func run<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) -> Value {
         let result = Locked<Value?>(nil)
         Task(executorPreference: self) {
@@ -122,7 +123,7 @@ extension VirtualWorld.State {
         insertDue(deadline, id)
     }
 
-    /// Latest first, and of equals the youngest.
+    /// Inserts a deadline. The latest is first, and among equal ones the most recently added.
     private mutating func insertDue(_ deadline: Duration, _ id: UInt64) {
         var low = 0
         var high = dues.count
@@ -133,7 +134,7 @@ extension VirtualWorld.State {
         dues.insert((deadline, id), at: low)
     }
 
-    /// Goes on to the first sleeper that has not left.
+    /// Advances to the first sleeper that was not cancelled.
     fileprivate mutating func advance() -> (@Sendable ((any Error)?) -> Void)? {
         while let due = dues.popLast() {
             guard let sleeper = sleepers.removeValue(forKey: due.id) else { continue }
@@ -144,7 +145,7 @@ extension VirtualWorld.State {
     }
 }
 
-/// Fails without a `throw`, see ``VirtualWorld/sleep(until:tolerance:)``.
+/// Throws an error without a `throw` statement, see ``VirtualWorld/sleep(until:tolerance:)``.
 package func fail(with error: any Error) async throws -> Never {
     try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
         continuation.resume(throwing: error)

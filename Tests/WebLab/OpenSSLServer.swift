@@ -2,7 +2,8 @@ import LinuxSupport
 import NetworkLab
 package import TrustForge
 
-/// `openssl s_server`, which answers each HTTP request. It is an independent peer: the other servers use the TLS library of our clients.
+/// An `openssl s_server` that answers each HTTP request. It is an independent peer, because the other servers use the
+/// TLS library of the clients.
 package final class OpenSSLServer: Sendable {
     package let port: Int
     private let program: Program
@@ -40,7 +41,7 @@ package final class OpenSSLServer: Sendable {
     }
 }
 
-/// A server that is another program, as a peer that shares no code with ours. It is killed with its last owner.
+/// A server program that is independent of the code under test. It is killed with its last owner.
 package final class Program: Sendable {
     /// The program did not become ready; `said` is its output.
     package struct Failure: Error {

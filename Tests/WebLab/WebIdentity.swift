@@ -9,48 +9,48 @@ import SwiftASN1
 package import TrustForge
 import X509
 
-/// The authority of the lab's servers, and one that nobody trusts.
+/// The trusted authority of the lab's servers, and one that is not trusted.
 package enum WebAuthority {
-    /// Good ones are issued by it.
+    /// The authority of valid certificates.
     package static let root = authority("Web Lab Root")
-    /// What somebody in between would issue with.
+    /// The authority of an interceptor.
     package static let stranger = authority("Web Lab Stranger")
 
     private static func authority(_ name: String) -> Forged {
         Blueprint.authority(name).with(\.begins, day(-3650)).with(\.ends, day(3650)).signed()
     }
 
-    /// So many days from now.
+    /// Returns the time a number of days from now.
     static func day(_ count: Int) -> TrustTime { TrustTime.now.advanced(by: .seconds(86_400 * count)) }
 
-    /// Writes the good authority into a file that `SSL_CERT_FILE` may name, and returns its path.
+    /// Writes the trusted authority into a file for `SSL_CERT_FILE`. Returns the path.
     package static func write(to directory: ScratchDirectory) throws -> String {
         try directory.write("web-lab-root.pem", [root])
     }
 }
 
-/// What a server of the lab shows in a TLS handshake.
+/// The certificates and TLS settings of a server of the lab.
 package struct WebIdentity: Sendable {
-    /// The leaf first.
+    /// The chain, which starts with the server's certificate.
     package let chain: [Forged]
-    /// Whether clients must show a certificate of ``WebAuthority/root``.
+    /// Whether clients must have a certificate of ``WebAuthority/root``.
     package var demandsCertificate = false
-    /// Whether it speaks TLS 1.0 and 1.1 alone, which nobody should any more (RFC 8996).
+    /// Whether the server supports only TLS 1.0 and 1.1, which are deprecated (RFC 8996).
     package var isOld = false
-    /// Whether it does not speak TLS 1.3.
+    /// Whether the server does not support TLS 1.3.
     package var isLimitedTo12 = false
 
     package init(chain: [Forged]) {
         self.chain = chain
     }
 
-    /// Valid for these names and addresses.
+    /// Returns an identity that is valid for names and addresses.
     package static func good(for hosts: String...) -> WebIdentity { WebIdentity(hosts) }
     package static func expired(for hosts: String...) -> WebIdentity { WebIdentity(hosts, days: -60 ... -1) }
     package static func notYetValid(for hosts: String...) -> WebIdentity { WebIdentity(hosts, days: 30...60) }
     package static func wrongName() -> WebIdentity { WebIdentity(["elsewhere.example"]) }
 
-    /// Issued by ``WebAuthority/stranger``.
+    /// Returns an identity issued by ``WebAuthority/stranger``.
     package static func otherAuthority(for hosts: String...) -> WebIdentity {
         WebIdentity(hosts, authority: WebAuthority.stranger)
     }
@@ -70,7 +70,7 @@ package struct WebIdentity: Sendable {
         var blueprint = Blueprint.leaf(hosts.first ?? "nobody", names: names)
         blueprint.begins = WebAuthority.day(days.lowerBound)
         blueprint.ends = WebAuthority.day(days.upperBound)
-        // As large as the chains of real servers are: their certificates do not fit into one segment.
+        // Real chains do not fit into one TCP segment, so the certificate is padded.
         blueprint.more = [padding]
         return blueprint
     }

@@ -16,8 +16,9 @@ package final class WebServer: Sendable {
 
     /// - Parameters:
     ///   - namespace: The network namespace of the listening sockets; nil for that of the process.
-    ///   - addresses: Numeric, of either family; by default all that the namespace has and will have.
-    ///   - port: 0 for one that the kernel selects.
+    ///   - addresses: Numeric addresses of both families. By default all current and later addresses of the
+    ///     namespace.
+    ///   - port: The port; 0 for one that the kernel selects.
     ///   - identity: The certificates of the server; nil for no TLS.
     package init(
         in namespace: LabNamespace? = nil,
@@ -86,39 +87,39 @@ package final class WebServer: Sendable {
     }
 }
 
-/// What a web server of the lab does with its clients.
+/// The behaviour of a web server of the lab.
 package enum WebBehaviour: Sendable {
-    /// Head and body as they are given; `Date`, `Content-Length` and `Connection: close` are added.
+    /// Sends a status, header fields and a body. `Date`, `Content-Length` and `Connection: close` are added.
     case answer(Int, headers: [(name: String, value: String)] = [], body: String = "")
-    /// 204, and the challenge comes back.
+    /// Answers with 204, and echoes the challenge.
     case anchor
-    /// 204 to everybody, as a portal does that wants to be taken for the internet.
+    /// Answers each request with 204, like a portal that simulates internet access.
     case faked
     case redirect(to: String, status: Int = 302)
-    /// 200 with a text of HTML.
+    /// Answers with 200 and an HTML text.
     case page(String)
-    /// 511 (RFC 6585).
+    /// Answers with 511 (RFC 6585).
     case authenticationRequired
-    /// What RFC 8908 has, as it is.
+    /// Answers with a text as the response of a captive portal API (RFC 8908).
     case portalAPI(String)
-    /// 200 with so many bytes.
+    /// Answers with 200 and a body of the given length.
     case body(Int)
-    /// 200 announcing so many bytes, of which half are sent.
+    /// Answers with 200 and the given length, and sends only half of the body.
     case stalledBody(Int)
-    /// The same as another, one byte at a time.
+    /// Sends another behaviour's answer in single bytes.
     indirect case byteByByte(WebBehaviour)
-    /// These bytes, as soon as the client says anything, and nothing more.
+    /// Sends these bytes after the first bytes of the client, and nothing more.
     case bytes([UInt8], isClosed: Bool = false)
-    /// Takes the connection, and never says anything, not even of TLS.
+    /// Accepts the connection and sends nothing, not even a TLS handshake.
     case silentConnection
     /// Reads the request, and never answers.
     case silentRequest
-    /// Closes the connection when it is made.
+    /// Closes the connection immediately.
     case closedConnection
-    /// Reads the request, and closes.
+    /// Reads the request, and closes the connection.
     case closedRequest
 
-    /// The reply to the head of a request.
+    /// Returns the reply to the head of a request.
     func reply(to request: String, date: String) -> ScriptedReply {
         func answer(
             _ status: Int,
@@ -157,9 +158,9 @@ package enum WebBehaviour: Sendable {
     }
 }
 
-/// `Date` of HTTP (RFC 9110, 5.6.7).
+/// The header field `Date` of HTTP (RFC 9110, 5.6.7).
 enum WebDate {
-    /// - Parameter moment: Since the beginning of 1970, Universal Time.
+    /// - Parameter moment: The time since 1970 in UTC.
     static func text(_ moment: Duration) -> String {
         var seconds = time_t(moment.components.seconds)
         var parts = tm()
