@@ -4,7 +4,7 @@ package import ServerTrust
 import SwiftASN1
 package import X509
 
-/// What a forged certificate says. The defaults make a good certificate for `example.org`.
+/// The content of a forged certificate. The default is a valid certificate for `example.org`.
 package struct Blueprint {
     package var name: String
     package var key: ForgeKey?
@@ -19,10 +19,10 @@ package struct Blueprint {
     package var algorithm: Certificate.SignatureAlgorithm?
     package var hasIdentifiers = true
     package var hasSubject = true
-    /// Instead of one made of the name.
+    /// The subject. If nil, it is made from the name.
     package var subject: DistinguishedName?
     package var more: [Certificate.Extension] = []
-    /// Another name of the issuer than the signer's.
+    /// The name of the issuer. If nil, that of the signer.
     package var issuerName: String?
 
     package init(name: String) {
@@ -48,14 +48,14 @@ package struct Blueprint {
         return blueprint
     }
 
-    /// Changes one thing.
+    /// Returns a copy with one changed property.
     package func with<Value>(_ path: WritableKeyPath<Blueprint, Value>, _ value: Value) -> Blueprint {
         var copy = self
         copy[keyPath: path] = value
         return copy
     }
 
-    /// The certificate, signed by another, or by itself.
+    /// Returns the certificate, signed by another one or self-signed.
     package func signed(by issuer: Forged? = nil) -> Forged {
         do {
             return try make(issuer)
@@ -121,7 +121,7 @@ package struct Blueprint {
 }
 
 extension Certificate.PrivateKey {
-    /// What belongs to the key.
+    /// The default signature algorithm of the key.
     package var defaultAlgorithm: Certificate.SignatureAlgorithm {
         switch publicKey.description {
         case "P384.PublicKey": .ecdsaWithSHA384

@@ -21,7 +21,8 @@ package enum DamagedBytes {
         return bytes
     }
 
-    /// One byte is another: encodings stay readable more often, so that the damage gets further.
+    /// Returns the bytes with single bytes changed. Such encodings remain readable more often, so the damage reaches
+    /// later steps.
     package static func makeInPlace(from good: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         guard let place = good.indices.randomElement(using: &generator) else { return good }
         var bytes = good

@@ -4,12 +4,12 @@ import FoundationEssentials
 import SwiftASN1
 package import X509
 
-/// A key to forge certificates with. Keys on curves come from their names, so that they are the same in each run.
+/// A key for forged certificates. Elliptic curve keys are derived from their names, so they are the same in each run.
 package struct ForgeKey: Sendable {
     package let key: Certificate.PrivateKey
 
     package static func p256(_ name: String) -> ForgeKey {
-        // The first bytes of a hash are below the order of the curve but for one in 2^32; names that are not are found at once.
+        // With a probability of 1 in 2^32 the hash exceeds the order of the curve. Then the program ends at once.
         let scalar = SHA256.hash(data: Array(name.utf8))
         guard let key = try? P256.Signing.PrivateKey(rawRepresentation: Array(scalar)) else {
             fatalError("\(name) makes no key, take another")
@@ -32,8 +32,8 @@ package struct ForgeKey: Sendable {
         return ForgeKey(key: Certificate.PrivateKey(key))
     }
 
-    /// As a file for a server that has only seen the certificate: the public key of a P-256 key, and another private one. OpenSSL
-    /// compares public keys alone, takes it, and signs what nobody can verify.
+    /// Returns a key file for a server that does not have the private key: the public key of a P-256 key with another
+    /// private key. OpenSSL compares only public keys, so it accepts the file and creates invalid signatures.
     package func keylessPEM() throws -> String {
         let document = try PEMDocument(pemString: try key.serializeAsPEM().pemString)
         var der = document.derBytes
@@ -44,7 +44,7 @@ package struct ForgeKey: Sendable {
         return PEMDocument(type: document.discriminator, derBytes: der).pemString
     }
 
-    /// Made once, for it takes long.
+    /// An RSA key of 1024 bits. It is generated once, because this takes long.
     package static let rsa1024 = rsa(1024)
 
     private static func rsa(_ bits: Int) -> ForgeKey {
@@ -55,8 +55,8 @@ package struct ForgeKey: Sendable {
     }
 }
 
-/// Keys of RSA that are the same in each run: to make them takes long, and what a run has found is found again. They are in
-/// everybody's hands, and for nothing but these tests.
+/// RSA keys that are the same in each run. Generating keys takes long, and with fixed keys results are reproducible.
+/// The keys are public, so use them only for these tests.
 extension ForgeKey {
     package static let rsa2048 = encoded.map { lines in
         guard let der = Data(base64Encoded: lines.filter { !$0.isWhitespace }),
@@ -65,7 +65,7 @@ extension ForgeKey {
         return ForgeKey(key: Certificate.PrivateKey(key))
     }
 
-    /// RSAPrivateKey (RFC 8017, A.1.2) of 2048 bits.
+    /// The keys as RSAPrivateKey (RFC 8017, A.1.2) of 2048 bits.
     private static let encoded = [
         """
         MIIEpQIBAAKCAQEAoBFuppa83vNxVDAk1iz5GM1YzAxHtS0oLJcitAx3qK2hOvnAR6ENXeTGxqMQsKRLdiw0eHfiexDcFxgVqH5E

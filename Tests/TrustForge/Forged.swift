@@ -2,13 +2,13 @@ package import ServerTrust
 import SwiftASN1
 package import X509
 
-/// A certificate of our own making, with its key.
+/// A forged certificate with its key.
 package struct Forged: Sendable {
     package let x509: Certificate
     package let der: [UInt8]
     package let key: ForgeKey
 
-    /// For those that can be read.
+    /// The parsed certificate. It must be readable.
     package var certificate: TrustCertificate {
         do {
             return try TrustCertificate(derEncoded: der)
@@ -19,12 +19,12 @@ package struct Forged: Sendable {
 
     package var pin: PublicKeyPin { PublicKeyPin(certificate) }
 
-    /// The same certificate in the hands of somebody with another key.
+    /// Returns the certificate with another key.
     package func inHands(of key: ForgeKey) -> Forged { Forged(x509: x509, der: der, key: key) }
 }
 
 extension ServerTrust {
-    /// What a server sent.
+    /// Creates a trust from the certificates of a server.
     package init(
         _ sent: [Forged],
         anchors: [Forged],
@@ -40,33 +40,34 @@ extension ServerTrust {
 }
 
 extension ServerTrustEvaluating {
-    /// Why a server is refused; nil for one that is trusted.
+    /// Returns the reason of a refusal; nil if the server is trusted.
     package func reason(_ trust: ServerTrust, forHost host: String = World.host) -> TrustFailure? {
         do throws(ServerTrustError) { try evaluate(trust, forHost: host) } catch { return error.reason }
         return nil
     }
 
-    /// The same when revocation is asked about.
+    /// Returns the reason of a refusal by an asynchronous evaluation; nil if the server is trusted.
     package func onlineReason(_ trust: ServerTrust, forHost host: String = World.host) async -> TrustFailure? {
         do throws(ServerTrustError) { try await evaluateOnline(trust, forHost: host) } catch { return error.reason }
         return nil
     }
 }
 
-/// Where the NULL of RSA algorithms is left out, which some tools have done: in Alamofire's own certificates, for example.
+/// The places at which the NULL of RSA algorithm identifiers is missing. Some tools omit it, for example in the
+/// certificates of Alamofire's tests.
 package enum LackingParameters: CaseIterable, Sendable {
-    /// In the key's algorithm.
+    /// The algorithm of the key.
     case key
-    /// In the signature's algorithm that is signed.
+    /// The signature algorithm inside the signed part.
     case inside
-    /// In the one that is not.
+    /// The signature algorithm outside the signed part.
     case outside
-    /// In the key's and the one that is not signed.
+    /// The algorithm of the key, and the signature algorithm outside the signed part.
     case keyAndOutside
 }
 
 extension Forged {
-    /// The same certificate of an RSA key without that NULL, signed again by an RSA key.
+    /// Returns the certificate of an RSA key without the NULL, signed again by an RSA key.
     package func lacking(_ place: LackingParameters, signedBy signer: ForgeKey? = nil) -> Forged {
         let rsaEncryption = Encoded.identifier([1, 2, 840, 113_549, 1, 1, 1])
         let signature = Encoded.identifier([1, 2, 840, 113_549, 1, 1, 11])
@@ -94,7 +95,7 @@ extension Forged {
     }
 }
 
-/// Certificates as text.
+/// The text form of certificates.
 package enum PEM {
     package static func text(_ certificates: [[UInt8]]) -> String {
         certificates.map { PEMDocument(type: "CERTIFICATE", derBytes: $0).pemString + "\n" }.joined()

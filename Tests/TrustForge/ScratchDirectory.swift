@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory that is gone when nobody holds it any more.
+/// A temporary directory that is deleted with the object.
 package final class ScratchDirectory: Sendable {
     package let path = "/tmp/scratch-trust-\(getpid())-\(UInt64.random(in: 0 ... .max))"
 
@@ -30,7 +30,7 @@ package final class ScratchDirectory: Sendable {
 
     /// Writes a key in PEM.
     ///
-    /// - Parameter isKeyless: Whether it is another one that passes for it, see ``ForgeKey/keylessPEM()``.
+    /// - Parameter isKeyless: Whether the file has an invalid private key, see ``ForgeKey/keylessPEM()``.
     package func write(_ name: String, _ key: ForgeKey, isKeyless: Bool = false) throws -> String {
         try write(name, try (isKeyless ? key.keylessPEM() : key.key.serializeAsPEM().pemString) + "\n")
     }
@@ -39,7 +39,7 @@ package final class ScratchDirectory: Sendable {
         Array(try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)")))
     }
 
-    /// What is in a file, nothing if it cannot be read.
+    /// Returns the text of a file; empty if it cannot be read.
     package func text(_ name: String) -> String {
         String(decoding: (try? read(name)) ?? [], as: UTF8.self)
     }

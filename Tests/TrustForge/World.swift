@@ -2,7 +2,7 @@ package import ServerTrust
 import SwiftASN1
 package import X509
 
-/// The authorities most cases share.
+/// The authorities that most cases share.
 package enum World {
     package static let begins = TrustTime(year: 2026, month: 1, day: 1)
     package static let now = TrustTime(year: 2026, month: 6, day: 15, hour: 12)
@@ -19,18 +19,18 @@ package enum World {
     )
     package static let rsaLeaf = Blueprint.leaf().with(\.key, .rsa2048[2]).signed(by: rsaIntermediate)
 
-    /// A root nobody trusts.
+    /// A root that is not an anchor.
     package static let strangeRoot = Blueprint.authority("Strange Root").signed()
     package static let strangeLeaf = Blueprint.leaf("stranger").signed(by: strangeRoot)
 
-    /// A leaf under the shared intermediate.
+    /// Returns a server certificate that is signed by the shared intermediate.
     package static func leaf(_ change: (inout Blueprint) -> Void) -> Forged {
         var blueprint = Blueprint.leaf()
         change(&blueprint)
         return blueprint.signed(by: intermediate)
     }
 
-    /// A leaf for these names.
+    /// Returns a server certificate for names.
     package static func leaf(names: [GeneralName]) -> Forged {
         leaf { $0.names = names }
     }
@@ -47,7 +47,7 @@ package enum TrustWorld {
     package static let leaf = server("example.org").signed(by: intermediate)
     package static let stranger = dated(.authority("Stranger")).signed()
 
-    /// A server's certificate for every host that the tests connect to.
+    /// Returns a server certificate for every host to which the tests connect.
     package static func server(_ name: String) -> Blueprint {
         let names: [GeneralName] = [
             .dnsName("example.org"), .dnsName("xn--bcher-kva.example"), address([127, 0, 0, 1]),
@@ -66,10 +66,11 @@ package enum TrustWorld {
 }
 
 extension Blueprint {
-    /// One for all: what is forged twice is the same.
+    /// The shared time, so that repeated forging has the same result.
     private static let today = TrustTime.now
 
-    /// The same certificate, valid from yesterday on for eleven days by the clock of this machine, for other programs judge by it.
+    /// The blueprint with a validity of eleven days from yesterday. It uses the clock of this machine, because other
+    /// programs do.
     package var current: Blueprint {
         with(\.begins, Self.today.advanced(by: .seconds(-86_400)))
             .with(\.ends, Self.today.advanced(by: .seconds(864_000)))

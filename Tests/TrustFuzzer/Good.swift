@@ -2,7 +2,7 @@ import ServerTrust
 import TrustForge
 import X509
 
-/// What is trusted, and nothing else.
+/// The valid chains. No other chain may be trusted.
 enum Good {
     struct Family: Sendable {
         let leaf: Forged
@@ -34,8 +34,8 @@ enum Good {
         return trust
     }
 
-    /// What may pass: each certificate of the validated chain has, byte for byte, the bytes it was forged with. So damage to what
-    /// was sent along and is not on that chain is allowed, and none other.
+    /// Returns the result of a trust. A chain may pass if each of its certificates has exactly its forged bytes.
+    /// Damage of other sent certificates is permitted.
     static func judge(_ trust: ServerTrust) -> Finding {
         do {
             let chain = try trust.validatedChain(forHost: World.host)

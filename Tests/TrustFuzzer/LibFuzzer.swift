@@ -1,10 +1,10 @@
 #if LIBFUZZER
 import Glibc
 
-// What libFuzzer, whose main function this program then has, calls (compiler-rt, FuzzerInterface.h).
+// The functions that libFuzzer's main function calls (compiler-rt, FuzzerInterface.h).
 
-/// Writes the seeds of all subjects into the directory `TRUST_FUZZER_SEEDS`: their signatures are new in each run, and a good
-/// certificate of another run would be one that was not forged so.
+/// Writes the seeds of all subjects into the directory `TRUST_FUZZER_SEEDS`. Their signatures differ in each run, so
+/// a valid certificate of another run would count as damaged.
 @_cdecl("LLVMFuzzerInitialize")
 public func initialize(_ count: UnsafeMutableRawPointer?, _ arguments: UnsafeMutableRawPointer?) -> CInt {
     guard let directory = getenv("TRUST_FUZZER_SEEDS").map({ String(cString: $0) }) else { return 0 }
@@ -16,11 +16,11 @@ public func initialize(_ count: UnsafeMutableRawPointer?, _ arguments: UnsafeMut
     return 0
 }
 
-/// One input.
+/// Evaluates one input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func judge(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let judged = Subject.judge(Array(UnsafeBufferPointer(start: start, count: count)))
-    // The only way to tell libFuzzer, which then keeps the input.
+    // libFuzzer keeps the input of a crash.
     if case .forbidden(let what)? = judged?.finding { fatalError(what) }
     return 0
 }

@@ -2,12 +2,12 @@ import ServerTrust
 import TrustForge
 
 extension Subject {
-    /// A server's certificate, with all intermediates there are.
+    /// A server certificate, with all intermediates.
     static let leaf = Subject(name: "server's certificate", seeds: Good.families.map(\.leaf.der)) {
         Good.judge([$0] + Good.intermediates)
     }
 
-    /// An intermediate, with each server's certificate; the first that is not refused for want of it tells.
+    /// An intermediate, with each server certificate. The result is the first one that is not a missing issuer.
     static let intermediate = Subject(name: "intermediate", seeds: Good.families.map(\.intermediate.der)) { bytes in
         var refused = Finding.refused("unknownIssuer")
         for family in Good.families {
@@ -20,7 +20,7 @@ extension Subject {
         return refused
     }
 
-    /// All that a server sends, each certificate behind two bytes that say how long it is.
+    /// The certificates of a server, each preceded by its length in two bytes.
     static let chain = Subject(name: "chain", seeds: chains.map(joined)) { Good.judge(split($0)) }
 
     private static var chains: [[[UInt8]]] {
@@ -45,8 +45,8 @@ extension Subject {
         return chain
     }
 
-    /// A certificate that somebody trusts, as a root and as the server's own. It passes if it still can: who makes it an anchor means
-    /// it. Its policies are judged though nobody has signed it.
+    /// An anchor, as a root and as the server's own certificate. A damaged one may pass, because it was configured as
+    /// an anchor. Its policies are evaluated although it is not signed.
     static let anchor = Subject(name: "anchor", seeds: Good.families.flatMap { [$0.root.der, $0.leaf.der] }) { bytes in
         do {
             let anchor = try TrustCertificate(derEncoded: bytes)
@@ -68,8 +68,8 @@ extension Subject {
         }
     }
 
-    /// A certificate whose RSA algorithms lack the NULL that belongs there. Its key may be pinned where no chain is asked for; no chain
-    /// may be valid with it.
+    /// A certificate whose RSA algorithms lack the required NULL. Its key may be pinned without chain validation. No
+    /// chain with it may be valid.
     static let withoutParameters = Subject(
         name: "certificate without parameters",
         seeds: LackingParameters.allCases.map { World.rsaLeaf.lacking($0, signedBy: World.rsaIntermediate.key).der }

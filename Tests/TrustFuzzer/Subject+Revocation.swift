@@ -5,9 +5,9 @@ import X509
 extension Subject {
     /// A stapled response.
     ///
-    /// What may pass: what is signed (ResponseData) of a response that was forged to say good stands in it unchanged, with the
-    /// certificate of the responder unless the issuer has signed. The rest of a response is not signed: what wraps it, and
-    /// certificates that are not needed.
+    /// A response may pass if it contains the unchanged signed part (ResponseData) of a forged good response, with
+    /// the certificate of the responder unless the issuer has signed. The rest of a response is not signed: the
+    /// frame, and certificates that are not needed.
     static let response = Subject(name: "OCSP response", seeds: responses.map { $0.der() }) { bytes in
         let finding = judge(stapled: bytes)
         guard case .passed = finding else { return finding }
@@ -17,31 +17,32 @@ extension Subject {
         return isGood ? .passed : .forbidden("the signed part says good, and is none of ours")
     }
 
-    /// Damage that the responder has signed may pass.
+    /// A stapled response whose damage the responder has signed. It may pass.
     static let signedResponse = Subject(name: "OCSP response, signed again", seeds: responses.map { $0.body() }) {
         judge(stapled: ForgedResponse().signed($0))
     }
 
-    /// A list. What may pass: only what was forged, byte for byte, for all of it is signed.
+    /// A revocation list. Only the exact forged bytes may pass, because all of them are signed.
     static let list = Subject(name: "revocation list", seeds: goodLists) { bytes in
         let finding = judge(list: bytes)
         guard case .passed = finding, !goodLists.contains(bytes) else { return finding }
         return .forbidden("a list that was not forged so says good")
     }
 
-    /// Damage that the authority has signed may pass.
+    /// A revocation list whose damage the authority has signed. It may pass.
     static let signedList = Subject(name: "revocation list, signed again", seeds: lists.map { $0.body() }) {
         judge(list: ForgedList().signed($0))
     }
 
-    /// A list as it is fetched: its frame is read, and its entries when the signature has been checked. What may pass is the same.
+    /// A fetched list. Its entries are parsed only after the signature was verified. Only the exact forged bytes may
+    /// pass.
     static let fetchedList = Subject(name: "fetched list", seeds: goodLists + [manyEntries.der()]) { bytes in
         let finding = judge(fetched: bytes)
         guard case .passed = finding, !goodLists.contains(bytes), bytes != manyEntries.der() else { return finding }
         return .forbidden("a fetched list that was not forged so says good")
     }
 
-    /// Damage that the authority has signed may pass: it gets to the entries.
+    /// A fetched list whose damage the authority has signed, so that its entries are parsed. It may pass.
     static let signedFetchedList = Subject(
         name: "fetched list, signed again",
         seeds: lists.map { $0.body() } + [manyEntries.body()]

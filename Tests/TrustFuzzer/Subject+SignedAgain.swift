@@ -3,8 +3,8 @@ import SwiftASN1
 import TrustForge
 import X509
 
-/// Damage that the authority has signed: it gets past the signatures, to everything behind them. What an authority has signed may
-/// pass; that nothing crashes is all that is asked.
+/// Damage that the authority has signed, so that it reaches the steps after the signature check. Such input may pass.
+/// It must only not crash.
 extension Subject {
     static let signedLeaf = Subject(name: "server's certificate, signed again", seeds: leafBodies) { body in
         judge([Encoded.signed(body, by: World.intermediate.key, algorithm: nil), World.intermediate.der])
@@ -14,7 +14,7 @@ extension Subject {
         judge([manyNames.der, Encoded.signed(body, by: World.root.key, algorithm: nil)])
     }
 
-    /// By all policies and by what certificates say of revocation.
+    /// Evaluates certificates with all policies and with revocation.
     private static func judge(_ sent: [[UInt8]]) -> Finding {
         do {
             var trust = try Good.trust(sent)
@@ -34,7 +34,8 @@ extension Subject {
         }
     }
 
-    /// Of every documented case below the intermediate, and of those that say where to ask.
+    /// The bodies of every documented case below the intermediate, and of certificates that name responders and
+    /// lists.
     private static let leafBodies: [[UInt8]] = {
         let cases = TrustCase.all.compactMap { $0.sent.first.flatMap { try? Certificate(derEncoded: $0) } }
         let more = RevocationWorld.extensions(responders: ["http://a.example/"], lists: ["http://b.example/", "c"])
@@ -74,7 +75,7 @@ extension Subject {
         )
     }()
 
-    /// Names of each kind that constraints may be about.
+    /// A certificate with names of each kind to which constraints apply.
     private static let manyNames = World.leaf(names: [
         .dnsName("example.org"), .dnsName("*.example.org"), .rfc822Name("somebody@example.org"),
         .uniformResourceIdentifier("https://www.example.org/"),

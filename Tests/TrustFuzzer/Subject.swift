@@ -3,26 +3,26 @@ import SwiftASN1
 import TestSupport
 import TrustForge
 
-/// One kind of bytes that come from outside.
+/// One kind of external input.
 struct Subject: Sendable {
     let name: String
-    /// Those that damage begins with. Not all of them pass, but some do.
+    /// The inputs before the damage. Some of them pass.
     let seeds: [[UInt8]]
     let judge: @Sendable ([UInt8]) -> Finding
 
-    /// Their order is part of the kept inputs: new ones come last.
+    /// All subjects. Their order is part of the kept inputs, so add new ones at the end.
     static let all = [
         leaf, intermediate, chain, anchor, signedLeaf, signedIntermediate, response, signedResponse, list, signedList,
         file,
         text, fetchedList, signedFetchedList, withoutParameters,
     ]
 
-    /// An input for libFuzzer, and of what is kept: which subject, and its bytes.
+    /// Returns an input for libFuzzer and for kept files: the number of the subject, and the bytes.
     func input(_ bytes: [UInt8]) -> [UInt8] {
         [UInt8(Self.all.firstIndex { $0.name == name } ?? 0)] + bytes
     }
 
-    /// What an input says, and what becomes of it; nil for an empty one.
+    /// Returns the subject of an input and the result; nil for an empty input.
     static func judge(_ input: [UInt8]) -> (subject: Subject, finding: Finding)? {
         guard let first = input.first else { return nil }
         let subject = all[Int(first) % all.count]
@@ -30,13 +30,13 @@ struct Subject: Sendable {
     }
 }
 
-/// What became of bytes.
+/// The result of an input.
 enum Finding {
-    /// Refused, or not read, for this reason.
+    /// The input was refused or not parsed, for this reason.
     case refused(String)
-    /// Read, or trusted, as it may be.
+    /// The input was parsed or trusted, which is permitted.
     case passed
-    /// Trusted though it must not be.
+    /// The input was trusted, which is forbidden.
     case forbidden(String)
 
     var name: String {
@@ -47,14 +47,14 @@ enum Finding {
         }
     }
 
-    /// Without what the reason says of this one.
+    /// Returns a refusal with the name of an error, without its details.
     static func refused(by error: any Error) -> Finding {
         .refused(caseName(error))
     }
 }
 
 extension Subject {
-    /// A file of certificates, as a chain, and of lists; PEM and DER. What may pass is what may of a chain.
+    /// A file with a chain or with lists, in PEM or DER. A chain may pass if its certificates are unchanged.
     static let file = Subject(name: "file", seeds: files) { bytes in
         let file = ScratchFile(bytes)
         let lists = try? RevocationList.read(file.path)
@@ -73,7 +73,7 @@ extension Subject {
         return chains + [World.leaf.der, ForgedList().der(), Array(ForgedList().pem().utf8)]
     }()
 
-    /// A host, a pattern or a pin. What may pass: what was read says itself in a way that is read as the same.
+    /// A host, a pattern or a pin. A parsed value may pass if its description is parsed to an equal value.
     static let text = Subject(name: "text", seeds: texts.map { Array($0.utf8) }) { bytes in
         let text = String(decoding: bytes, as: UTF8.self)
         let host = try? ServerHost(text)

@@ -2,14 +2,14 @@ import Glibc
 import TestSupport
 import TrustForge
 
-/// Damages what TLS servers, responders and files give to ServerTrust: never a crash, and never a pass that ``Subject`` does not
-/// allow. Scripts/mutate and Scripts/fuzz run it.
+/// A program that damages the input of ServerTrust from TLS servers, responders and files. No input may cause a
+/// crash, or a pass that ``Subject`` forbids. Scripts/mutate and Scripts/fuzz run it.
 ///
 /// usage: TrustFuzzer mutate COUNT SEED FILE     random damage; FILE keeps the input that is being judged
 ///        TrustFuzzer again INDEX SEED FILE      one of those, though with other signatures
 ///        TrustFuzzer judge FILE                 an input that was kept
 ///
-/// With LIBFUZZER it has libFuzzer's main function instead, and its arguments.
+/// With LIBFUZZER the program has libFuzzer's main function and arguments instead.
 #if !LIBFUZZER
 @main
 #endif
@@ -61,7 +61,7 @@ enum TrustFuzzer {
     }
 }
 
-/// The input that is being judged, in a file, so that it is still there after a crash.
+/// The current input in a file, so that it is kept after a crash.
 struct KeptInput: ~Copyable {
     private let descriptor: Int32
 
@@ -81,7 +81,7 @@ struct KeptInput: ~Copyable {
     }
 }
 
-/// A file that has no name and is gone with this value: what reads files is given its path.
+/// A temporary file without a name, for code that reads files. It is deleted with the value.
 struct ScratchFile: ~Copyable {
     private let descriptor: Int32
 
@@ -100,7 +100,7 @@ struct ScratchFile: ~Copyable {
     }
 }
 
-/// Good bytes of each subject with random damage, the same ones for the same seed.
+/// Valid bytes of each subject with random damage, reproducible by seed.
 struct Mutations {
     private let seed: UInt64
     private var counts: [String: [String: Int]] = [:]
@@ -109,11 +109,11 @@ struct Mutations {
         self.seed = seed
     }
 
-    /// Nil if all went as it must, else the index of the first that did not.
+    /// Runs mutations. Returns the index of the first forbidden result; nil if there is none.
     mutating func run(_ indices: Range<Int>, keeping kept: borrowing KeptInput) -> Int? {
         for index in indices {
             let subject = Subject.all[index % Subject.all.count]
-            // Each has a generator of its own, so that it can be made again without those before it.
+            // Each mutation has a separate generator, so that it can be repeated without the earlier ones.
             var generator = SeededGenerator(seed: seed &+ UInt64(index) &* 0x9e37_79b9_7f4a_7c15)
             guard let good = subject.seeds.randomElement(using: &generator) else { continue }
             let bytes =
@@ -128,7 +128,8 @@ struct Mutations {
         return nil
     }
 
-    /// Undamaged, some of each subject must pass: else it is not the damage that is refused.
+    /// Returns the number of undamaged inputs of each subject that pass. It must not be 0, because otherwise refusals
+    /// would not be caused by damage.
     static func seedsThatPass() -> [(name: String, passed: Int)] {
         Subject.all.map { subject in
             let passed = subject.seeds.filter { seed in
@@ -139,7 +140,7 @@ struct Mutations {
         }
     }
 
-    /// How often each reason was given.
+    /// The number of results by reason.
     var report: String {
         Subject.all.compactMap { subject in
             guard let reasons = counts[subject.name] else { return nil }

@@ -1,10 +1,10 @@
 import ServerTrust
 package import X509
 
-/// Chains that are small to send and dear to judge.
+/// Chains that are small but expensive to evaluate.
 package enum CostlyChain {
-    /// Authorities of one name that have all signed each other, none of them an anchor: so many ways, and no end. Each key has so
-    /// many certificates, each signed with another key.
+    /// Returns authorities with the same name that have signed each other. None of them is an anchor, so there are
+    /// many paths without an end. Each key has several certificates, each signed with another key.
     package static func mesh(keys: Int, copies: Int) -> [Forged] {
         let name = Blueprint.authority("Mesh").signed()
         let authorities = (0..<keys).flatMap { key in
@@ -16,7 +16,7 @@ package enum CostlyChain {
         return [Blueprint.leaf().signed(by: authorities[0])] + authorities
     }
 
-    /// One authority below the other, each with so many certificates of its key: as many ways as there are choices, though few
+    /// Returns authorities in layers. Each has several certificates for its key, so there are many paths but few
     /// signatures.
     package static func layers(_ count: Int, copies: Int) -> [Forged] {
         let layers = (0..<count).map { Blueprint.authority("Layer \($0)").with(\.key, .p256("layer \($0)")) }
@@ -29,7 +29,8 @@ package enum CostlyChain {
         return [Blueprint.leaf().signed(by: authorities[0])] + authorities
     }
 
-    /// Below an authority with constraints: names times constraints are to be compared, under an anchor.
+    /// Returns a chain with name constraints under an anchor. The number of comparisons is the product of names and
+    /// constraints.
     package static func constrained(
         names: [GeneralName],
         permitted: [GeneralName] = [],
@@ -41,14 +42,15 @@ package enum CostlyChain {
         return [Blueprint.leaf(names: [.dnsName(World.host)] + names).signed(by: authority), authority]
     }
 
-    /// A directory name that is one set of so many attributes. To read it they are sorted; once they were compared each with each.
+    /// Returns a directory name with one set of many attributes. Parsing sorts them. An earlier version compared each
+    /// attribute with each other one.
     package static func wideName(_ count: Int, last: String = "the last") -> DistinguishedName {
         let texts = (1..<count).map { "a\($0)" } + [last]
         let attributes = texts.map { RelativeDistinguishedName.Attribute(type: [2, 5, 4, 3], utf8String: $0) }
         return DistinguishedName([RelativeDistinguishedName(attributes)])
     }
 
-    /// Authorities with such a name, not one of them an anchor: to read them is enough.
+    /// Returns authorities with such a name. None of them is an anchor, because only their parsing is tested.
     package static func wide(_ count: Int, width: Int) -> [Forged] {
         let name = wideName(width)
         let first = Blueprint.authority("Wide").with(\.subject, name).signed()

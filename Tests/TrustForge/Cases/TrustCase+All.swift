@@ -1,5 +1,5 @@
 extension TrustCase {
-    /// All of them, by what they are about.
+    /// All cases, grouped by subject.
     package static let groups: [(title: String, cases: [TrustCase])] = [
         ("Paths to an anchor", chains),
         ("Times", times),

@@ -139,14 +139,15 @@ extension TrustCase {
         },
     ]
 
-    /// A leaf and so many intermediates, the root not among them.
+    /// Returns a leaf and a number of intermediates, without the root.
     private static func line(of count: Int) -> [Forged] {
         var chain = [World.root]
         for index in 0..<count { chain.append(Blueprint.authority("Line \(index)").signed(by: chain[index])) }
         return [Blueprint.leaf().signed(by: chain[count])] + chain.dropFirst().reversed()
     }
 
-    /// Authorities of one name, each signed by each key: without a limit there are as many ways as orders of them.
+    /// Returns authorities with the same name, each signed by each key. Without a limit the number of paths is the
+    /// number of their permutations.
     private static func maze(of count: Int) -> [[UInt8]] {
         let name = Blueprint.authority("Maze").signed()
         let first = Blueprint.authority("Maze").with(\.key, .p256("maze 0")).with(\.hasIdentifiers, false)

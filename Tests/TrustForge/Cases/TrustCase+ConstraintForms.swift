@@ -3,10 +3,10 @@ import SwiftASN1
 import X509
 
 extension TrustCase {
-    /// Names that mean the same in other letters, and constraints that nobody can read: in doubt a name is excluded.
+    /// Equivalent names in other encodings, and unreadable constraints. In doubt a name is excluded.
     static let constraintForms: [TrustCase] = excludedTexts + permittedTexts + hosts(excluded: unreadableHosts) + others
 
-    /// "Evil Corp" is excluded, and the server's is one of these.
+    /// "Evil Corp" is excluded. The server's organisation is one of these texts.
     private static let excludedTexts: [TrustCase] = [
         ("in UTF8String", text(12, Array("Evil Corp".utf8)), "Evil Corp"),
         ("in BMPString", text(30, wide("Evil Corp", 2)), "Evil Corp"),
@@ -159,13 +159,13 @@ extension TrustCase {
         .directoryName(DistinguishedName([RelativeDistinguishedName(attribute)]))
     }
 
-    /// organizationName with a value of this tag.
+    /// Returns an organizationName whose value has a tag.
     private static func text(_ tag: UInt8, _ bytes: [UInt8]) -> RelativeDistinguishedName.Attribute {
         guard let value = try? ASN1Any(derEncoded: Encoded.node(tag, bytes)) else { fatalError("tag \(tag)") }
         return RelativeDistinguishedName.Attribute(type: .RDNAttributeType.organizationName, value: value)
     }
 
-    /// So many bytes for each character.
+    /// Returns a text with a number of bytes per character.
     private static func wide(_ text: String, _ width: Int) -> [UInt8] {
         text.utf8.flatMap { Array(repeating: 0, count: width - 1) + [$0] }
     }

@@ -32,7 +32,8 @@ extension TrustCase {
             $0.refuse(.unknownIssuer(subject: World.host, issuer: "CN=Intermediate,O=Forge"))
         },
         TrustCase("different inner and outer signature algorithms") {
-            // The last byte of ecdsa-with-SHA256 is 2, of ecdsa-with-SHA384 it is 3; the last place is the one outside.
+            // The last byte is 2 for ecdsa-with-SHA256 and 3 for ecdsa-with-SHA384. The last occurrence is outside
+            // the signed part.
             let identifier: [UInt8] = [0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03]
             $0.sent[0] = World.leaf.der.replacingLast(identifier + [2], with: identifier + [3])
             $0.openSSL = .cannotSay
@@ -50,7 +51,7 @@ extension TrustCase {
         },
     ]
 
-    /// Refused for being unreadable; in which words is the parser's affair.
+    /// Expects an unreadable certificate. The message of the parser is not under test.
     private mutating func refuseUnreadable() {
         guard case .refused(.unreadableCertificate(let detail)) = verdict() else {
             expected = .refused(.unreadableCertificate("any detail"))
@@ -61,7 +62,7 @@ extension TrustCase {
 }
 
 extension [UInt8] {
-    /// Each place with these bytes gets others.
+    /// Returns the bytes with each occurrence of `old` replaced.
     func replacing(_ old: [UInt8], with new: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var rest = self[...]

@@ -38,7 +38,7 @@ extension TrustCase {
         below(
             .authority("Weak").with(\.key, .rsa1024),
             "an intermediate with a key of 1024 bits",
-            // It is not even read.
+            // The certificate is not parsed.
             .unknownIssuer(subject: World.host, issuer: "CN=Weak,O=Forge")
         ),
         TrustCase("keys of 2048 bits where 3072 are required") {
@@ -50,6 +50,6 @@ extension TrustCase {
         },
     ]
 
-    /// 1.2.840.113549.1.1, what the algorithms of PKCS #1 begin with, as an identifier of nine bytes.
+    /// The encoding of 1.2.840.113549.1.1, the prefix of the algorithms of PKCS #1, in an identifier of nine bytes.
     private static let rsaPrefix: [UInt8] = [0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01]
 }

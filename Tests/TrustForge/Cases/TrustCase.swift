@@ -1,25 +1,25 @@
 package import ServerTrust
 
-/// One server, and what is to come of it.
+/// One server, and the expected verdict.
 package struct TrustCase: Sendable {
     package enum Verdict: Hashable, Sendable {
         case trusted
         case refused(TrustFailure)
     }
 
-    /// How `openssl verify` stands to ours.
+    /// The comparison with `openssl verify`.
     package enum OpenSSL: Sendable {
-        /// It says the same.
+        /// The verdict is the same.
         case agrees
-        /// It says otherwise, and this is why ours is right.
+        /// The verdict differs. The value is the reason why the expected one is correct.
         case differs(String)
-        /// It cannot be asked.
+        /// `openssl verify` does not support the case.
         case cannotSay
     }
 
     package let name: String
     package var sent: [[UInt8]] = [World.leaf.der, World.intermediate.der]
-    /// Of the first of them: what a server needs to shake hands with it.
+    /// The private key of the first certificate, which a server needs for a handshake.
     package var key = World.leaf.key
     package var anchors: [TrustCertificate] = [World.root.certificate]
     package var host = World.host
@@ -34,7 +34,7 @@ package struct TrustCase: Sendable {
         change(&self)
     }
 
-    /// A server's certificate that the shared intermediate signed.
+    /// Returns a case with a server certificate that is signed by the shared intermediate.
     static func leaf(
         _ name: String,
         _ failure: TrustFailure? = nil,
@@ -50,7 +50,7 @@ package struct TrustCase: Sendable {
         }
     }
 
-    /// A server's certificate below an authority that the shared root signed.
+    /// Returns a case with a server certificate below an authority that is signed by the shared root.
     static func below(
         _ authority: Blueprint,
         _ name: String,
@@ -65,7 +65,7 @@ package struct TrustCase: Sendable {
         }
     }
 
-    /// A server's certificate below a root, which is the only anchor.
+    /// Returns a case with a server certificate below a root, which is the only anchor.
     static func below(
         root: Blueprint,
         _ name: String,
@@ -81,18 +81,18 @@ package struct TrustCase: Sendable {
         }
     }
 
-    /// The certificates, the server's own first.
+    /// Sets the certificates that the server sends, its own first.
     package mutating func send(_ certificates: Forged...) {
         send(certificates)
     }
 
-    /// The certificates, the server's own first.
+    /// Sets the certificates that the server sends, its own first.
     package mutating func send(_ certificates: [Forged]) {
         sent = certificates.map(\.der)
         if let first = certificates.first { key = first.key }
     }
 
-    /// The only anchors.
+    /// Sets the anchors.
     package mutating func trust(_ certificates: Forged...) {
         anchors = certificates.map(\.certificate)
     }
@@ -109,7 +109,7 @@ package struct TrustCase: Sendable {
         return trust
     }
 
-    /// What our evaluator says.
+    /// Returns the verdict of the evaluator.
     package func verdict(cache: ValidatedChainCache? = nil) -> Verdict {
         do {
             try evaluator.evaluate(try trust(cache: cache), forHost: host)

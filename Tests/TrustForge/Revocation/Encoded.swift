@@ -2,7 +2,7 @@ package import ServerTrust
 package import SwiftASN1
 package import X509
 
-/// DER written by hand, so that the forge makes what the library would not.
+/// Manually encoded DER, for values that the library would not create.
 package enum Encoded {
     package static func node(_ tag: UInt8, _ content: [UInt8]...) -> [UInt8] {
         let content = Array(content.joined())
@@ -21,7 +21,7 @@ package enum Encoded {
 
     package static func bits(_ content: [UInt8]) -> [UInt8] { node(0x03, [0] + content) }
 
-    /// A positive number from its bytes.
+    /// Returns a positive number from its bytes.
     package static func integer(_ bytes: some Collection<UInt8>) -> [UInt8] {
         let digits = Array(bytes.drop { $0 == 0 })
         return node(0x02, (digits.first ?? 0x80) >= 0x80 ? [0] + digits : digits)
@@ -31,20 +31,20 @@ package enum Encoded {
 
     package static func identifier(_ identifier: ASN1ObjectIdentifier) -> [UInt8] { der(identifier) }
 
-    /// GeneralizedTime.
+    /// Returns a GeneralizedTime.
     package static func time(_ time: TrustTime) -> [UInt8] { node(0x18, digits(time)) }
 
-    /// UTCTime.
+    /// Returns a UTCTime.
     package static func shortTime(_ time: TrustTime) -> [UInt8] { node(0x17, Array(digits(time).dropFirst(2))) }
 
-    /// With explicit tag.
+    /// Returns content with an explicit tag.
     package static func tagged(_ number: UInt8, _ content: [UInt8]) -> [UInt8] { node(0xa0 | number, content) }
 
     package static func extensions(_ extensions: [Certificate.Extension]) -> [UInt8] {
         sequence(extensions.flatMap { der($0) })
     }
 
-    /// AlgorithmIdentifier.
+    /// Returns an AlgorithmIdentifier.
     package static func algorithm(_ algorithm: Certificate.SignatureAlgorithm) -> [UInt8] {
         switch algorithm {
         case .ecdsaWithSHA256: sequence(identifier([1, 2, 840, 10045, 4, 3, 2]))
@@ -66,7 +66,7 @@ package enum Encoded {
         return serializer.serializedBytes
     }
 
-    /// Body, algorithm and signature, and what stands behind.
+    /// Returns a body with its algorithm and signature, followed by further content.
     package static func signed(
         _ body: [UInt8],
         by key: ForgeKey,

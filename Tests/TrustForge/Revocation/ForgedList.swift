@@ -2,8 +2,8 @@ package import ServerTrust
 import SwiftASN1
 package import X509
 
-/// What a forged revocation list says. The defaults make a good, empty one of the authority of ``RevocationWorld``. Times are counted
-/// from the time of the test.
+/// The content of a forged revocation list. The default is a valid empty list of the authority of
+/// ``RevocationWorld``. Times are relative to the time of the test.
 package struct ForgedList: Sendable {
     package struct Entry: Sendable {
         package var certificate: Forged
@@ -19,11 +19,11 @@ package struct ForgedList: Sendable {
     }
 
     package var issuer: Forged
-    /// Whose key signs instead of the issuer's.
+    /// The key that signs instead of the issuer's.
     package var key: ForgeKey?
     package var algorithm: Certificate.SignatureAlgorithm?
     package var entries: [Entry]
-    /// Instead of those: the contents of the sequence.
+    /// The encoded entries. They replace `entries`.
     package var encodedEntries: [UInt8]?
     package var thisUpdate = Duration.seconds(-3600)
     package var nextUpdate: Duration?
@@ -55,7 +55,7 @@ package struct ForgedList: Sendable {
         return list
     }
 
-    /// With issuingDistributionPoint: the content of its sequence.
+    /// Adds issuingDistributionPoint with the content of its sequence.
     package mutating func limit(_ content: [UInt8]...) {
         let value = Encoded.sequence(Array(content.joined()))[...]
         extensions.append(Certificate.Extension(oid: [2, 5, 29, 28], critical: true, value: value))
@@ -63,7 +63,7 @@ package struct ForgedList: Sendable {
 
     package func der(at now: TrustTime = World.now) -> [UInt8] { signed(body(at: now)) }
 
-    /// What is signed of it.
+    /// Returns the signed part.
     package func body(at now: TrustTime = World.now) -> [UInt8] {
         let algorithm = algorithm ?? (key ?? issuer.key).key.defaultAlgorithm
         return Encoded.sequence(
@@ -78,7 +78,7 @@ package struct ForgedList: Sendable {
         )
     }
 
-    /// A list with this body.
+    /// Returns a list with a body.
     package func signed(_ body: [UInt8]) -> [UInt8] {
         Encoded.signed(body, by: key ?? issuer.key, algorithm: algorithm)
     }

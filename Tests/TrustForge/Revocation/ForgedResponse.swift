@@ -3,8 +3,8 @@ package import ServerTrust
 import SwiftASN1
 package import X509
 
-/// What a forged OCSP response says. The defaults make a good one for the server of ``RevocationWorld``. Times are counted from the time
-/// of the test.
+/// The content of a forged OCSP response. The default is a good response for the server of ``RevocationWorld``. Times
+/// are relative to the time of the test.
 package struct ForgedResponse: Sendable {
     package enum Status: Sendable {
         case good, unknown
@@ -19,21 +19,21 @@ package struct ForgedResponse: Sendable {
         case sha1, sha256
     }
 
-    /// The certificate it is about, and whose that is.
+    /// The certificate whose status is reported, and its issuer.
     package var subject: Forged
     package var issuer: Forged
-    /// More than one is possible.
+    /// The statuses, usually one.
     package var statuses: [Status] = [.good]
     package var digest = Digest.sha1
     package var serialNumber: [UInt8]?
     package var issuerKey: ForgeKey?
 
-    /// Whose key signs, how that is named, and what is sent along.
+    /// The signer of the response, its identification, and the included certificates.
     package var signer: Forged
     package var responder = Responder.name
     package var certificates: [Forged] = []
     package var algorithm: Certificate.SignatureAlgorithm?
-    /// What is said of the algorithm instead of the truth.
+    /// The algorithm identifier to use instead of the correct one.
     package var algorithmLabel: [UInt8]?
 
     package var producedAt = Duration.seconds(-3600)
@@ -43,7 +43,7 @@ package struct ForgedResponse: Sendable {
     package var extensions: [Certificate.Extension] = []
     package var singleExtensions: [Certificate.Extension] = []
 
-    /// What the responder says of itself; with anything but 0 nothing else is said.
+    /// The status of the response. If it is not 0, the response has no other content.
     package var responseStatus = 0
 
     package init(
@@ -73,7 +73,7 @@ package struct ForgedResponse: Sendable {
         return response
     }
 
-    /// Signed by another certificate than the issuer's, which is sent along.
+    /// Makes a delegated responder sign the response, and includes its certificate.
     package mutating func delegate(to responder: Forged) {
         signer = responder
         certificates = [responder]
@@ -84,7 +84,7 @@ package struct ForgedResponse: Sendable {
         return signed(body(at: now))
     }
 
-    /// What is signed of it.
+    /// Returns the signed part.
     package func body(at now: TrustTime = World.now) -> [UInt8] {
         var all = extensions
         if let nonce {
@@ -99,7 +99,7 @@ package struct ForgedResponse: Sendable {
         )
     }
 
-    /// A response with this body.
+    /// Returns a response with a body.
     package func signed(_ body: [UInt8]) -> [UInt8] {
         let sent = certificates.isEmpty ? [] : Encoded.tagged(0, Encoded.sequence(certificates.flatMap(\.der)))
         let basic = Encoded.signed(body, by: signer.key, algorithm: algorithm, label: algorithmLabel, and: sent)

@@ -1,14 +1,15 @@
 import SwiftASN1
 package import X509
 
-/// Certificates whose revocation is asked about.
+/// The certificates whose revocation status is checked.
 package enum RevocationWorld {
     package static let responder = "http://ocsp.example/"
     package static let secondResponder = "http://ocsp2.example/status"
     package static let list = "http://crl.example/list"
 
     package static let authority = World.root
-    /// The same name, key and issuer: what is said of one is said of all. They differ in whom they name.
+    /// The certificates have the same name, key and issuer, so a status applies to all of them. They differ in the
+    /// responders and lists that they name.
     package static let plain = leaf()
     package static let withResponder = leaf(responders: [responder])
     package static let withList = leaf(lists: [list])
@@ -39,13 +40,13 @@ package enum RevocationWorld {
         return extensions
     }
 
-    /// A DistributionPointName.
+    /// Returns a DistributionPointName.
     package static func point(_ url: String) -> [UInt8] { Encoded.tagged(0, uri(url)) }
 
-    /// A GeneralName.
+    /// Returns a GeneralName.
     package static func uri(_ url: String) -> [UInt8] { Encoded.node(0x86, Array(url.utf8)) }
 
-    /// A certificate for signing OCSP responses.
+    /// Returns a certificate that may sign OCSP responses.
     package static func delegate(
         _ change: (inout Blueprint) -> Void = { _ in },
         by issuer: Forged = authority
@@ -63,7 +64,7 @@ package enum RevocationWorld {
         value: Encoded.node(0x05)[...]
     )
 
-    /// An extension nobody knows.
+    /// An unknown critical extension.
     package static let strange = Certificate.Extension(
         oid: [1, 2, 3, 4],
         critical: true,
