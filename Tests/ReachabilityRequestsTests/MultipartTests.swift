@@ -8,9 +8,9 @@ import Testing
 /// What Alamofire's tests expect of forms. Different on purpose: names are escaped, a file that changes is an error.
 struct MultipartTests {
     @Test func `parts are framed, and the length is known`() throws {
-        var form = MultipartFormData(boundary: "b")
+        let form = MultipartFormData(boundary: "b")
         #expect(form.contentType == "multipart/form-data; boundary=b")
-        #expect(String(decoding: try form.encode(), as: UTF8.self) == "--b--\r\n" && form.contentLength == 7)
+        #expect(String(decoding: try form.encode(), as: UTF8.self) == "--b--\r\n" && form.contentLength == 0)
         form.append(Data("one".utf8), withName: "a")
         form.append(Data("two".utf8), withName: "c", fileName: "d.txt", mimeType: "text/plain")
         let text = String(decoding: try form.encode(), as: UTF8.self)
@@ -19,7 +19,8 @@ struct MultipartTests {
                 == "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\none\r\n--b\r\nContent-Disposition: form-data; name=\"c\"; "
                 + "filename=\"d.txt\"\r\nContent-Type: text/plain\r\n\r\ntwo\r\n--b--\r\n"
         )
-        #expect(form.contentLength == Int64(text.utf8.count))
+        #expect(form.contentLength == 6)
+        #expect(InputStream(pieces: try form.pieces()).length == Int64(text.utf8.count))
     }
 
     @Test(arguments: [
@@ -27,7 +28,7 @@ struct MultipartTests {
         ("a\\b", "a\\b"), ("%22", "%22"),
     ])
     func `no name adds a header`(name: String, text: String) throws {
-        var form = MultipartFormData(boundary: "b")
+        let form = MultipartFormData(boundary: "b")
         form.append([UInt8](), withName: name, fileName: name, mimeType: "x/y\r\nEvil: 1")
         let whole = String(decoding: try form.encode(), as: UTF8.self)
         #expect(whole.contains("name=\"\(text)\"; filename=\"\(text)\"\r\nContent-Type: x/yEvil: 1\r\n\r\n"))
@@ -45,24 +46,61 @@ struct MultipartTests {
     func `files have a type by their ending`(name: String, type: String) throws {
         try withFolder { folder in
             try OutputFile("\(folder)/\(name)", replacing: true).append(Array("content".utf8))
-            var form = MultipartFormData(boundary: "b")
-            try form.append(fileAt: "\(folder)/\(name)", withName: "f")
+            let form = MultipartFormData(boundary: "b")
+            form.append(URL(filePath: "\(folder)/\(name)"), withName: "f")
             let whole = String(decoding: try form.encode(), as: UTF8.self)
             #expect(whole.contains("filename=\"\(name)\"\r\nContent-Type: \(type)\r\n\r\ncontent\r\n--b--"))
-            #expect(form.contentLength == Int64(whole.utf8.count))
+            #expect(form.contentLength == 7)
         }
     }
 
-    @Test func `what is no file, or changes, or is too long, is refused`() throws {
+    @Test func `a stream is a part, with fields of its own, if it is as long as announced`() throws {
+        let form = MultipartFormData(boundary: "b")
+        let stream = InputStream(data: Data("abc".utf8))
+        form.append(stream, withLength: 3, name: "s", fileName: "s.txt", mimeType: "text/plain")
+        form.append(stream, withLength: 3, headers: ["X-One": "1\r\nEvil: 1", "X-Two": "2"])
+        #expect(
+            String(decoding: try form.encode(), as: UTF8.self)
+                == "--b\r\nContent-Disposition: form-data; name=\"s\"; filename=\"s.txt\"\r\nContent-Type: text/plain\r\n\r\nabc\r\n"
+                + "--b\r\nX-One: 1Evil: 1\r\nX-Two: 2\r\n\r\nabc\r\n--b--\r\n"
+        )
+        form.append(stream, withLength: 4, headers: [:])
+        let error = #expect(throws: AFError.self) { try form.encode() }
+        let length = error?.underlyingError as? AFError.UnexpectedInputStreamLength
+        #expect(length == AFError.UnexpectedInputStreamLength(bytesExpected: 4, bytesRead: 3))
+    }
+
+    @Test func `each file that cannot be a part has its error`() throws {
         try withFolder { folder in
-            var form = MultipartFormData()
-            for path in ["\(folder)/none", folder, "/dev/null"] {
-                #expect(throws: AFError.self, "\(path)") { try form.append(fileAt: path, withName: "f") }
+            let rows: [(URL, String)] = [
+                (URL(filePath: "\(folder)/none"), "notReachable"), (URL(filePath: folder), "directory"),
+                (URL(filePath: "/dev/null"), "notReachable"), (URL(filePath: "/"), "name"),
+                (try #require(URL(string: "https://example.org/image.jpg")), "url"),
+            ]
+            for (url, kind) in rows {
+                let form = MultipartFormData()
+                form.append(url, withName: "f")
+                // The first error counts.
+                form.append(URL(filePath: "/nonexistent"), withName: "f")
+                let error = #expect(throws: AFError.self) { try form.encode() }
+                switch error {
+                case .multipartEncodingFailed(.bodyPartFileNotReachableWithError): #expect(kind == "notReachable")
+                case .multipartEncodingFailed(.bodyPartFileIsDirectory): #expect(kind == "directory")
+                case .multipartEncodingFailed(.bodyPartFilenameInvalid): #expect(kind == "name")
+                case .multipartEncodingFailed(.bodyPartURLInvalid): #expect(kind == "url")
+                default: Issue.record("\(url): \(String(describing: error))")
+                }
+                #expect(error?.url == url)
             }
+        }
+    }
+
+    @Test func `a file that changes is an error`() throws {
+        try withFolder { folder in
+            let form = MultipartFormData()
             let path = "\(folder)/f"
             try OutputFile(path, replacing: true).append([1, 2, 3])
-            try form.append(fileAt: path, withName: "f")
-            #expect(throws: AFError.self) { try form.encode(limit: 10) }
+            form.append(URL(filePath: path), withName: "f")
             for content: [UInt8] in [[1], [1, 2, 3, 4]] {
                 try OutputFile(path, replacing: true).append(content)
                 let error = #expect(throws: AFError.self) { try form.encode() }
@@ -70,6 +108,26 @@ struct MultipartTests {
                 #expect(change == FileSizeChanged(path: path, before: 3, now: Int64(content.count)))
                 #expect(error?.isMultipartEncodingError == true)
             }
+        }
+    }
+
+    @Test func `a form becomes a new file`() throws {
+        try withFolder { folder in
+            let form = MultipartFormData()
+            try OutputFile("\(folder)/f", replacing: true).append([UInt8](repeating: 7, count: 200_000))
+            form.append(URL(filePath: "\(folder)/f"), withName: "f")
+            form.append(Data("one".utf8), withName: "a")
+            let url = URL(filePath: "\(folder)/form")
+            try form.writeEncodedData(to: url)
+            #expect(try Data(contentsOf: url) == (try form.encode()))
+            let again = #expect(throws: AFError.self) { try form.writeEncodedData(to: url) }
+            guard case .multipartEncodingFailed(.outputStreamFileAlreadyExists(url)) = again else {
+                Issue.record("\(String(describing: again))")
+                return
+            }
+            let page = try #require(URL(string: "https://example.org/form"))
+            #expect(throws: AFError.self) { try form.writeEncodedData(to: page) }
+            #expect(throws: AFError.self) { try form.writeEncodedData(to: URL(filePath: "\(folder)/none/form")) }
         }
     }
 }

@@ -13,9 +13,9 @@ struct UploadTests {
         try await withServer({ _ in Reply("ok") }) { lab in
             // Each is sent when its answer is awaited.
             let session = try lab.session(startRequestsImmediately: false)
-            var form = MultipartFormData()
+            let form = MultipartFormData()
             form.append("one".utf8, withName: "part")
-            try form.append(fileAt: path, withName: "file")
+            form.append(URL(filePath: path), withName: "file")
             let url = lab.server.url()
             for upload in [
                 session.upload(Data(content), to: url), session.upload(URL(filePath: path), to: url),
@@ -28,10 +28,10 @@ struct UploadTests {
             }
             let seen = lab.server.seen
             #expect(seen[0].body == content && seen[1].body == content)
-            let whole = try form.encode()
+            let whole = [UInt8](try form.encode())
             #expect(seen[2].body == whole)
             let lengths = seen.map { $0.fields["content-length"] }
-            #expect(lengths.prefix(5) == ["300000", "300000", "\(form.contentLength)", "300000", "300000"])
+            #expect(lengths.prefix(5) == ["300000", "300000", "\(whole.count)", "300000", "300000"])
             #expect(seen[3].body == content && seen[4].body == content && seen[4].method == "PUT")
             #expect(String(decoding: seen[5].body, as: UTF8.self).contains("name=\"part\"\r\n\r\none\r\n"))
             #expect(seen[2].fields["content-type"] == form.contentType)
@@ -97,14 +97,56 @@ struct UploadTests {
         let path = "\(FileManager.default.temporaryDirectory.path)/upload-\(UUID())"
         try Data("abc".utf8).write(to: URL(filePath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
-        var form = MultipartFormData()
-        try form.append(fileAt: path, withName: "file")
+        let form = MultipartFormData()
+        form.append(URL(filePath: path), withName: "file")
         try Data("abcd".utf8).write(to: URL(filePath: path))
-        try await withServer({ _ in Reply("ok") }) { [form] lab in
+        try await withServer({ _ in Reply("ok") }) { lab in
             let request = try lab.session().upload(multipartFormData: form, to: lab.server.url())
             let error = await request.serializingResponse(using: DataResponseSerializer()).response.error
             #expect((error?.underlyingError as? FileSizeChanged)?.now == 4 && error?.isMultipartEncodingError == true)
             #expect(lab.server.seen.isEmpty)
+        }
+    }
+
+    @Test func `a form has its own content type, and is in memory if it is short and has no file`() async throws {
+        try await withServer({ _ in Reply("ok") }) { lab in
+            let session = try lab.session()
+            let headers: HTTPHeaders = ["Content-Type": "multipart/form-data"]
+            let short = session.upload(
+                multipartFormData: { $0.append(Data("one".utf8), withName: "a") },
+                to: lab.server.url(),
+                headers: headers
+            )
+            let long = session.upload(
+                multipartFormData: { $0.append(Data("one".utf8), withName: "a") },
+                to: lab.server.url(),
+                usingThreshold: 3
+            )
+            for request in [short, long] { #expect(try await request.serializingString().value == "ok") }
+            #expect(
+                lab.server.seen.allSatisfy {
+                    $0.fields["content-type"]?.hasPrefix("multipart/form-data; boundary=") == true
+                }
+            )
+            if case .data? = short.uploadable {} else { Issue.record("a short form is not in memory") }
+            if case .stream? = long.uploadable {} else { Issue.record("a long form is in memory") }
+        }
+    }
+
+    @Test func `streams are parts of a form`() async throws {
+        let path = "\(FileManager.default.temporaryDirectory.path)/upload-\(UUID())"
+        let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
+        try content.write(to: URL(filePath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let replies = Replies([Reply(status: 503), Reply("ok")])
+        try await withServer({ _ in replies.next() }) { lab in
+            let form = MultipartFormData(boundary: "b")
+            let stream = try #require(InputStream(fileAtPath: path))
+            form.append(stream, withLength: 200_000, name: "s", fileName: "s.bin", mimeType: "application/octet-stream")
+            let request = try lab.session().upload(multipartFormData: form, to: lab.server.url(), method: .put)
+            #expect(try await request.serializingString().value == "ok")
+            let whole = [UInt8](try form.encode())
+            #expect(lab.server.seen.map(\.body) == [whole, whole])
         }
     }
 }

@@ -25,13 +25,8 @@ public struct FileSizeChanged: Error, Hashable {
     public let now: Int64
 }
 
-/// A form is longer than the limit for forms in memory.
-public struct FormTooLong: Error, Hashable {
-    /// The length of the form in bytes.
-    public let length: Int64
-    /// The limit in bytes.
-    public let limit: Int64
-}
+/// The request permits only a cached answer (`returnCacheDataDontLoad`), and there is no cache.
+public struct NotCached: Error, Hashable {}
 
 /// A stream of an answer has one reader, and has another one already.
 public struct StreamTaken: Error, Hashable {}
@@ -178,9 +173,9 @@ extension FileSizeChanged: DescribedError {
     }
 }
 
-extension FormTooLong: DescribedError {
-    /// Both numbers, and what to do.
-    public var description: String { "it has \(length) bytes, and the limit is \(limit); upload it as a stream" }
+extension NotCached: DescribedError {
+    /// The reason.
+    public var description: String { "the request permits only a cached answer, and there is no cache" }
 }
 
 extension StreamTaken: DescribedError {

@@ -1,43 +1,41 @@
-import FoundationEssentials
+public import FoundationEssentials
 import LinuxSupport
 
-/// A form with several parts, `multipart/form-data` (RFC 7578). Files are read while it is sent.
+/// A form with several parts, `multipart/form-data` (RFC 7578). Files are read while it is sent. Thread-safe.
 ///
-/// Its length is known, because files are measured when they are added. Names are escaped as in browsers (WHATWG, "multipart/form-data
-/// encoding algorithm"): `%22` for a quotation mark, `%0D` and `%0A` for CR and LF. A name cannot add a header field.
-public struct MultipartFormData: Sendable {
-    /// The default limit of ``encode(limit:)``: 10,000,000 bytes.
-    public static let encodingMemoryThreshold: Int64 = 10_000_000
+/// A file is measured when it is added. An error of a file is thrown by ``encode()``, or is the result of the upload. Names are escaped as
+/// in browsers (WHATWG, "multipart/form-data encoding algorithm"): `%22` for a quotation mark, `%0D` and `%0A` for CR and LF. A name cannot
+/// add a header field.
+public final class MultipartFormData: Sendable {
+    /// The default threshold of uploads in bytes. A longer form is not encoded in memory.
+    public static let encodingMemoryThreshold: UInt64 = 10_000_000
 
     /// The separator of the parts.
     public let boundary: String
 
-    private(set) var parts: [Part] = []
-
-    struct Part: Sendable {
-        let head: [UInt8]
-        let content: BodyPiece
+    private struct Parts {
+        var pieces: [BodyPiece] = []
+        var contentLength: Int64 = 0
+        /// The first error.
+        var error: AFError?
     }
 
-    /// - Parameter boundary: The separator of the parts, 1 to 70 letters, digits and hyphens; nil for a random one.
-    public init(boundary: String? = nil) {
-        self.boundary = boundary ?? Self.randomBoundary()
-    }
+    private let parts = Locked(Parts())
 
-    private static func randomBoundary() -> String {
-        "reachability.boundary." + UInt64.random(in: .min ... .max).hexadecimal
+    /// An empty form.
+    ///
+    /// - Parameters:
+    ///   - fileManager: Not used.
+    ///   - boundary: The separator of the parts, 1 to 70 letters, digits and hyphens; nil for a random one.
+    public init(fileManager: FileManager = .default, boundary: String? = nil) {
+        self.boundary = boundary ?? "reachability.boundary." + UInt64.random(in: .min ... .max).hexadecimal
     }
 
     /// The value of Content-Type.
     public var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
-    /// The length of the form in bytes.
-    public var contentLength: Int64 {
-        let delimiter = Int64(boundary.utf8.count)
-        guard !parts.isEmpty else { return delimiter + 6 }
-        // Each part has "--", the boundary and CRLF before it, and CRLF behind; the end has two hyphens more.
-        return parts.reduce(delimiter + 6) { $0 + delimiter + 6 + Int64($1.head.count) + $1.content.length }
-    }
+    /// The length of the contents of all parts in bytes, without their header fields.
+    public var contentLength: UInt64 { UInt64(parts.withLock { $0.contentLength }) }
 
     /// Adds a part of bytes in memory.
     ///
@@ -46,84 +44,141 @@ public struct MultipartFormData: Sendable {
     ///   - name: The name of the field.
     ///   - fileName: The name of the file; nil for none.
     ///   - mimeType: The content type; nil for none.
-    public mutating func append(
+    public func append(
         _ data: some Collection<UInt8>,
         withName name: String,
         fileName: String? = nil,
         mimeType: String? = nil
     ) {
-        append(.bytes(Array(data)), name, fileName, mimeType)
+        append([.bytes(Array(data))], Self.headers(name, fileName, mimeType))
     }
 
     /// Adds a file, with the last part of its path as its name, and a content type by its extension.
-    ///
-    /// - Throws: ``AFError/multipartEncodingFailed(reason:)`` if it cannot be read or is not a regular file.
-    public mutating func append(fileAt path: String, withName name: String) throws(AFError) {
-        let fileName = path.split(at: "/").last.map(String.init) ?? path
-        try append(fileAt: path, withName: name, fileName: fileName, mimeType: MIMEType.forFile(named: fileName))
+    public func append(_ fileURL: URL, withName name: String) {
+        let fileName = fileURL.lastPathComponent
+        if fileName.isEmpty || fileName == "/" { return fail(.bodyPartFilenameInvalid(in: fileURL)) }
+        append(fileURL, withName: name, fileName: fileName, mimeType: MIMEType.forFile(named: fileName))
     }
 
     /// Adds a file.
-    ///
-    /// - Throws: ``AFError/multipartEncodingFailed(reason:)`` if it cannot be read or is not a regular file.
-    public mutating func append(
-        fileAt path: String,
-        withName name: String,
-        fileName: String,
-        mimeType: String
-    ) throws(AFError) {
-        guard let length = try? FilePart.length(of: path) else {
-            throw .multipartEncodingFailed(reason: .bodyPartFileNotReachable(at: URL(filePath: path)))
+    public func append(_ fileURL: URL, withName name: String, fileName: String, mimeType: String) {
+        guard fileURL.isFileURL else { return fail(.bodyPartURLInvalid(url: fileURL)) }
+        let path = fileURL.path
+        do throws(AFError) {
+            append([.file(path, length: try FilePart.length(of: path))], Self.headers(name, fileName, mimeType))
+        } catch {
+            let isDirectory = (try? DirectoryListing.names(in: path)) != nil
+            let reason = error.underlyingError ?? error
+            fail(
+                isDirectory
+                    ? .bodyPartFileIsDirectory(at: fileURL)
+                    : .bodyPartFileNotReachableWithError(atURL: fileURL, error: reason)
+            )
         }
-        append(.file(path, length: length), name, fileName, mimeType)
     }
 
-    private mutating func append(_ content: BodyPiece, _ name: String, _ fileName: String?, _ mimeType: String?) {
-        var head = "Content-Disposition: form-data; name=\"\(Self.escape(name))\""
-        if let fileName { head += "; filename=\"\(Self.escape(fileName))\"" }
-        head += "\r\n"
-        if let mimeType { head += "Content-Type: \(mimeType.filter { !$0.isNewline })\r\n" }
-        parts.append(Part(head: Array((head + "\r\n").utf8), content: content))
+    /// Adds a stream as a file.
+    ///
+    /// - Parameters:
+    ///   - stream: The stream.
+    ///   - length: Its length in bytes. Another length is an error.
+    ///   - name: The name of the field.
+    ///   - fileName: The name of the file.
+    ///   - mimeType: The content type.
+    public func append(
+        _ stream: InputStream,
+        withLength length: UInt64,
+        name: String,
+        fileName: String,
+        mimeType: String
+    ) {
+        append(stream, withLength: length, headers: Self.headers(name, fileName, mimeType))
+    }
+
+    /// Adds a stream with these header fields.
+    public func append(_ stream: InputStream, withLength length: UInt64, headers: HTTPHeaders) {
+        if UInt64(stream.length) != length {
+            let bytesRead = UInt64(stream.length)
+            let error = AFError.UnexpectedInputStreamLength(bytesExpected: length, bytesRead: bytesRead)
+            return fail(.inputStreamReadFailed(error: error))
+        }
+        append(stream.pieces, headers)
+    }
+
+    private func append(_ content: [BodyPiece], _ headers: HTTPHeaders) {
+        let lines = headers.map { "\($0.name): \($0.value)".filter { !$0.isNewline } + "\r\n" }
+        let head = "--\(boundary)\r\n\(lines.joined())\r\n"
+        parts.withLock { parts in
+            parts.pieces += [.bytes(Array(head.utf8))] + content + [.bytes(Array("\r\n".utf8))]
+            parts.contentLength += content.reduce(0) { $0 + $1.length }
+        }
+    }
+
+    private func fail(_ reason: AFError.MultipartEncodingFailureReason) {
+        parts.withLock { $0.error = $0.error ?? .multipartEncodingFailed(reason: reason) }
+    }
+
+    private static func headers(_ name: String, _ fileName: String?, _ mimeType: String?) -> HTTPHeaders {
+        var disposition = "form-data; name=\"\(escape(name))\""
+        if let fileName { disposition += "; filename=\"\(escape(fileName))\"" }
+        var headers: HTTPHeaders = [.contentDisposition(disposition)]
+        if let mimeType { headers.add(.contentType(mimeType)) }
+        return headers
     }
 
     /// The name as the WHATWG escapes it.
     static func escape(_ name: String) -> String {
         name.percentEncoded { !["\"", "\r", "\n"].contains($0) }
     }
+}
 
-    /// The pieces of the form: bytes and files.
-    var pieces: [BodyPiece] {
-        let delimiter = Array("--\(boundary)".utf8)
-        let newLine = Array("\r\n".utf8)
-        var pieces: [BodyPiece] = []
-        for part in parts {
-            pieces.append(.bytes(delimiter + newLine + part.head))
-            pieces.append(part.content)
-            pieces.append(.bytes(newLine))
-        }
-        pieces.append(.bytes(delimiter + Array("--\r\n".utf8)))
-        return pieces
+extension MultipartFormData {
+    /// The bytes and files of the form.
+    func pieces() throws(AFError) -> [BodyPiece] {
+        let parts = parts.withLock { $0 }
+        if let error = parts.error { throw error }
+        return parts.pieces + [.bytes(Array("--\(boundary)--\r\n".utf8))]
+    }
+
+    /// The body of an upload. A form without files that is shorter than the threshold is in memory. Other forms are read while they are sent.
+    func uploadable(usingThreshold threshold: UInt64) throws -> UploadRequest.Uploadable {
+        let pieces = try pieces()
+        let isInMemory = pieces.allSatisfy { if case .bytes = $0 { true } else { false } }
+        return isInMemory && contentLength < threshold ? .data(try encode()) : .stream(InputStream(pieces: pieces))
     }
 
     /// The form in memory.
     ///
-    /// - Throws: ``AFError/multipartEncodingFailed(reason:)`` if it is longer than the limit, or a file has changed.
-    public func encode(limit: Int64 = encodingMemoryThreshold) throws(AFError) -> [UInt8] {
-        let length = contentLength
-        guard length <= limit else {
-            let error = FormTooLong(length: length, limit: limit)
-            throw .multipartEncodingFailed(reason: .outputStreamWriteFailed(error: error))
+    /// - Throws: ``AFError/multipartEncodingFailed(reason:)`` if a part could not be added, or a file has changed.
+    public func encode() throws -> Data {
+        var data = Data()
+        try read { data += $0 }
+        return data
+    }
+
+    /// Writes the form to a new file.
+    ///
+    /// - Throws: ``AFError/multipartEncodingFailed(reason:)`` if the file exists or cannot be written, if a part could not be added, or a file
+    ///   has changed.
+    public func writeEncodedData(to fileURL: URL) throws {
+        guard fileURL.isFileURL else {
+            throw AFError.multipartEncodingFailed(reason: .outputStreamURLInvalid(url: fileURL))
         }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Int(length))
-        for piece in pieces {
-            switch piece {
-            case .bytes(let piece): bytes += piece
-            case .file(let path, let length):
-                var file = try FilePart(path, length: length)
-                while let part = try file.next() { bytes += part }
+        if FileName.isTaken(fileURL.path) {
+            throw AFError.multipartEncodingFailed(reason: .outputStreamFileAlreadyExists(at: fileURL))
+        }
+        guard let file = try? OutputFile(fileURL.path, replacing: false) else {
+            throw AFError.multipartEncodingFailed(reason: .outputStreamCreationFailed(for: fileURL))
+        }
+        try read { bytes in
+            do { try file.append(bytes) } catch {
+                throw AFError.multipartEncodingFailed(reason: .outputStreamWriteFailed(error: error))
             }
         }
-        return bytes
+    }
+
+    private func read(_ take: ([UInt8]) throws -> Void) throws {
+        var reader = PieceReader(try pieces())
+        while let bytes = try reader.next() { try take(bytes) }
     }
 }

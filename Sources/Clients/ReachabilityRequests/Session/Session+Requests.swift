@@ -45,14 +45,16 @@ private struct Upload: UploadConvertible {
 private struct FormUpload: UploadConvertible {
     let request: any URLRequestConvertible
     let form: Result<MultipartFormData, any Error>
+    let threshold: UInt64
 
     func asURLRequest() throws -> URLRequest {
         var request = try request.asURLRequest()
-        if request.headers["Content-Type"] == nil { request.headers.add(.contentType(try form.get().contentType)) }
+        // Another value would not have the boundary.
+        request.headers.add(.contentType(try form.get().contentType))
         return request
     }
 
-    func createUploadable() throws -> UploadRequest.Uploadable { .stream(InputStream(pieces: try form.get().pieces)) }
+    func createUploadable() throws -> UploadRequest.Uploadable { try form.get().uploadable(usingThreshold: threshold) }
 }
 
 /// Requests. They are sent at once, unless ``startRequestsImmediately`` is false. If a request cannot be created, its result is the error,
@@ -101,15 +103,6 @@ extension Session {
     }
 
     /// A request with an encodable value as its parameters.
-    ///
-    /// - Parameters:
-    ///   - convertible: The URL.
-    ///   - method: The method.
-    ///   - parameters: The parameters; nil for none.
-    ///   - encoder: How and where the parameters are encoded.
-    ///   - headers: The header fields.
-    ///   - interceptor: Asked before the session's own.
-    ///   - requestModifier: Changes the request before the parameters are encoded.
     @discardableResult
     public func request<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
@@ -173,7 +166,7 @@ extension Session {
     }
 }
 
-/// Uploads. Files, streams and forms are read while they are sent, in pieces of at most 64 KiB.
+/// Uploads. Files, streams and forms are read while they are sent, in pieces of at most 64 KiB. `fileManager` is not used.
 extension Session {
     /// An upload of bytes, a file or a stream.
     ///
@@ -183,7 +176,6 @@ extension Session {
     ///   - method: The method.
     ///   - headers: The header fields.
     ///   - interceptor: Asked before the session's own.
-    ///   - fileManager: Not used.
     ///   - requestModifier: Changes the request.
     @discardableResult
     public func upload(
@@ -209,22 +201,12 @@ extension Session {
         UploadRequest(Upload(request: convertible, body: body), in: self, interceptor).start()
     }
 
-    /// An upload of a form. Its Content-Type is that of the form, unless `headers` has one.
-    ///
-    /// - Parameters:
-    ///   - multipartFormData: The form.
-    ///   - convertible: The URL.
-    ///   - encodingMemoryThreshold: Not used, because no form is encoded as a whole.
-    ///   - method: The method.
-    ///   - headers: The header fields.
-    ///   - interceptor: Asked before the session's own.
-    ///   - fileManager: Not used.
-    ///   - requestModifier: Changes the request.
+    /// An upload of a form. Its Content-Type is that of the form. A form without files that is shorter than the threshold is encoded in memory.
     @discardableResult
     public func upload(
         multipartFormData: MultipartFormData,
         to convertible: any URLConvertible,
-        usingThreshold encodingMemoryThreshold: UInt64 = 10_000_000,
+        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
@@ -234,6 +216,7 @@ extension Session {
         upload(
             multipartFormData: multipartFormData,
             with: ComposedRequest(convertible, method, headers, requestModifier),
+            usingThreshold: encodingMemoryThreshold,
             interceptor: interceptor
         )
     }
@@ -243,20 +226,19 @@ extension Session {
     public func upload(
         multipartFormData: MultipartFormData,
         with convertible: any URLRequestConvertible,
-        usingThreshold encodingMemoryThreshold: UInt64 = 10_000_000,
+        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
         interceptor: (any RequestInterceptor)? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        let upload = FormUpload(request: convertible, form: .success(multipartFormData))
-        return UploadRequest(upload, in: self, interceptor).start()
+        upload(.success(multipartFormData), convertible, encodingMemoryThreshold, interceptor)
     }
 
     /// An upload of a form that a closure fills. An error of the closure is the result.
     @discardableResult
     public func upload(
-        multipartFormData: (inout MultipartFormData) throws -> Void,
+        multipartFormData: (MultipartFormData) throws -> Void,
         to convertible: any URLConvertible,
-        usingThreshold encodingMemoryThreshold: UInt64 = 10_000_000,
+        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
@@ -266,6 +248,7 @@ extension Session {
         upload(
             multipartFormData: multipartFormData,
             with: ComposedRequest(convertible, method, headers, requestModifier),
+            usingThreshold: encodingMemoryThreshold,
             interceptor: interceptor
         )
     }
@@ -273,18 +256,27 @@ extension Session {
     /// An upload of a form that a closure fills. An error of the closure is the result.
     @discardableResult
     public func upload(
-        multipartFormData: (inout MultipartFormData) throws -> Void,
+        multipartFormData: (MultipartFormData) throws -> Void,
         with convertible: any URLRequestConvertible,
-        usingThreshold encodingMemoryThreshold: UInt64 = 10_000_000,
+        usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
         interceptor: (any RequestInterceptor)? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
         let form = Result {
-            var form = MultipartFormData()
-            try multipartFormData(&form)
+            let form = MultipartFormData(fileManager: fileManager)
+            try multipartFormData(form)
             return form
         }
-        return UploadRequest(FormUpload(request: convertible, form: form), in: self, interceptor).start()
+        return upload(form, convertible, encodingMemoryThreshold, interceptor)
+    }
+
+    private func upload(
+        _ form: Result<MultipartFormData, any Error>,
+        _ convertible: any URLRequestConvertible,
+        _ threshold: UInt64,
+        _ interceptor: (any RequestInterceptor)?
+    ) -> UploadRequest {
+        UploadRequest(FormUpload(request: convertible, form: form, threshold: threshold), in: self, interceptor).start()
     }
 }
 

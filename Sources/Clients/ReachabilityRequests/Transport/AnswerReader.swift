@@ -79,7 +79,7 @@ struct AnswerReader: Sendable {
         guard let stream = try upload?.body() ?? sent.httpBodyStream else { return sent.httpBody.map(body(of:)) }
         if case .stream? = upload { (owner as? UploadRequest)?.didProvide(stream) }
         owner.change(.upload) { $0.totalUnitCount = stream.length }
-        return .stream(BodyPieces(stream.pieces, owner), length: .known(stream.length))
+        return .stream(BodyPieces(pieces: stream.pieces, owner: owner), length: .known(stream.length))
     }
 
     private func body(of data: Data) -> HTTPClientRequest.Body {

@@ -16,41 +16,43 @@ enum BodyPiece: Hashable, Sendable {
     }
 }
 
-/// A body in pieces of at most 64 KiB.
+/// Reads a body. Files are read in pieces of at most 64 KiB.
+struct PieceReader {
+    private var rest: ArraySlice<BodyPiece>
+    private var file: FilePart?
+
+    init(_ pieces: [BodyPiece]) { rest = pieces[...] }
+
+    /// The next bytes; nil at the end.
+    mutating func next() throws(AFError) -> [UInt8]? {
+        while true {
+            if let bytes = try file?.next() { return bytes }
+            file = nil
+            switch rest.popFirst() {
+            case nil: return nil
+            case .bytes(let bytes): return bytes
+            case .file(let path, let length): file = try FilePart(path, length: length)
+            }
+        }
+    }
+}
+
+/// The pieces of a body while a request is sent.
 struct BodyPieces: AsyncSequence, Sendable {
-    private let pieces: [BodyPiece]
-    private let owner: Request
+    let pieces: [BodyPiece]
+    let owner: Request
 
-    init(_ pieces: [BodyPiece], _ owner: Request) { (self.pieces, self.owner) = (pieces, owner) }
-
-    func makeAsyncIterator() -> Iterator { Iterator(rest: pieces[...], owner) }
+    func makeAsyncIterator() -> Iterator { Iterator(reader: PieceReader(pieces), owner: owner) }
 
     struct Iterator: AsyncIteratorProtocol {
-        fileprivate var rest: ArraySlice<BodyPiece>
-        private var file: FilePart?
-        private let owner: Request
-
-        fileprivate init(rest: ArraySlice<BodyPiece>, _ owner: Request) {
-            (self.rest, self.owner) = (rest, owner)
-        }
+        fileprivate var reader: PieceReader
+        fileprivate let owner: Request
 
         mutating func next() async throws -> ByteBuffer? {
             await owner.gate.pass()
-            guard let bytes = try nextBytes() else { return nil }
+            guard let bytes = try reader.next() else { return nil }
             owner.change(.upload) { $0.completedUnitCount += Int64(bytes.count) }
             return ByteBuffer(bytes: bytes)
-        }
-
-        private mutating func nextBytes() throws -> [UInt8]? {
-            while true {
-                if let bytes = try file?.next() { return bytes }
-                file = nil
-                switch rest.popFirst() {
-                case nil: return nil
-                case .bytes(let bytes): return bytes
-                case .file(let path, let length): file = try FilePart(path, length: length)
-                }
-            }
         }
     }
 }
