@@ -239,7 +239,7 @@ public struct JSONEncoding: ParameterEncoding {
     public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
         let request = try urlRequest.asURLRequest()
         guard let parameters else { return request }
-        return try encode(AnyJSON(value: parameters), into: request)
+        return try encode(LooseEncodable(value: parameters), into: request)
     }
 
     /// Encodes a value of any shape: an array, for example.
@@ -249,13 +249,47 @@ public struct JSONEncoding: ParameterEncoding {
     ) throws -> URLRequest {
         let request = try urlRequest.asURLRequest()
         guard let jsonObject else { return request }
-        return try encode(AnyJSON(value: jsonObject), into: request)
+        return try encode(LooseEncodable(value: jsonObject), into: request)
     }
 
-    private func encode(_ value: AnyJSON, into request: URLRequest) throws -> URLRequest {
+    private func encode(_ value: LooseEncodable, into request: URLRequest) throws -> URLRequest {
         let encoder = JSONEncoder()
         encoder.outputFormatting = isPretty ? [.sortedKeys, .prettyPrinted] : .sortedKeys
         return try request.adding(json: value, by: encoder)
+    }
+}
+
+/// Parameters as a property list in the body, with the content type `application/x-plist` unless another is set.
+public struct PropertyListEncoding: ParameterEncoding {
+    /// In XML.
+    public static let `default` = PropertyListEncoding()
+    /// In XML.
+    public static let xml = PropertyListEncoding()
+    /// In the binary format.
+    public static let binary = PropertyListEncoding(format: .binary)
+
+    /// The format.
+    public let format: PropertyListDecoder.PropertyListFormat
+
+    /// An encoding.
+    ///
+    /// - Parameters:
+    ///   - format: The format, XML or binary.
+    ///   - options: Not used.
+    public init(format: PropertyListDecoder.PropertyListFormat = .xml, options: Int = 0) { self.format = format }
+
+    /// Encodes the parameters. `Date` and `Data` are permitted, nil is not.
+    public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
+        var request = try urlRequest.asURLRequest()
+        guard let parameters else { return request }
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = format
+        do {
+            request.httpBody = try encoder.encode(LooseEncodable(value: parameters, isPropertyList: true))
+        } catch {
+            throw AFError.parameterEncodingFailed(reason: .customEncodingFailed(error: error))
+        }
+        return request.adding([.contentType("application/x-plist")])
     }
 }
 
@@ -278,32 +312,36 @@ extension Optional: OptionalValue {
     fileprivate var wrapped: Any? { self }
 }
 
-/// A value of no particular type as JSON.
-private struct AnyJSON: Encodable {
+/// A value of no particular type, for JSON or for a property list.
+private struct LooseEncodable: Encodable {
     let value: Any
+    var isPropertyList = false
 
     func encode(to encoder: any Encoder) throws {
         switch value {
-        case let parts as [String: Any]: try parts.mapValues { AnyJSON(value: $0) }.encode(to: encoder)
-        case let elements as [Any]: try elements.map { AnyJSON(value: $0) }.encode(to: encoder)
-        case let value as any OptionalValue:
-            if let wrapped = value.wrapped { return try AnyJSON(value: wrapped).encode(to: encoder) }
-            var container = encoder.singleValueContainer()
-            try container.encodeNil()
-        case let value as any Encodable where Self.isPlain(value):
+        // Data is a sequence, but not one of elements.
+        case let value as any Encodable where isPlain(value):
             var container = encoder.singleValueContainer()
             try container.encode(value)
+        case let parts as [String: Any]: try parts.mapValues(other).encode(to: encoder)
+        case let elements as [Any]: try elements.map(other).encode(to: encoder)
+        case let value as any OptionalValue where value.wrapped != nil || !isPropertyList:
+            if let wrapped = value.wrapped { return try other(wrapped).encode(to: encoder) }
+            var container = encoder.singleValueContainer()
+            try container.encodeNil()
         default:
             let context = EncodingError.Context(
                 codingPath: encoder.codingPath,
-                debugDescription: "JSON has no \(type(of: value))"
+                debugDescription: "\(isPropertyList ? "a property list" : "JSON") has no \(type(of: value))"
             )
             throw EncodingError.invalidValue(value, context)
         }
     }
 
-    private static func isPlain(_ value: any Encodable) -> Bool {
+    private func other(_ value: Any) -> LooseEncodable { LooseEncodable(value: value, isPropertyList: isPropertyList) }
+
+    private func isPlain(_ value: any Encodable) -> Bool {
         value is String || value is Bool || value is any BinaryInteger || value is any BinaryFloatingPoint
-            || value is Decimal
+            || (isPropertyList ? value is Date || value is Data : value is Decimal)
     }
 }

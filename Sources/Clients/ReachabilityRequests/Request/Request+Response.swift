@@ -242,6 +242,15 @@ nonisolated extension SerializedRequest {
         return respond(on: queue, reader(serializer), completionHandler)
     }
 
+    /// Calls the handler with dictionaries, arrays, text, numbers, Boolean values, dates and bytes of a property list.
+    @discardableResult
+    public func responsePropertyList(
+        queue: DispatchQueue = Session.handlerQueue,
+        completionHandler: @escaping @Sendable (AFDataResponse<any Sendable>) -> Void
+    ) -> Self {
+        respond(on: queue, reader(PropertyListResponseSerializer()), completionHandler)
+    }
+
     /// Calls the handler with the value.
     @discardableResult
     public func responseDecodable<Value: Decodable & Sendable>(

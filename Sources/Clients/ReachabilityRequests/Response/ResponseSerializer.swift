@@ -317,7 +317,7 @@ public struct DecodableResponseSerializer<T: Decodable & Sendable>: ResponseSeri
             throw AFError.responseSerializationFailed(reason: .invalidEmptyResponse(type: "\(T.self)"))
         }
         do {
-            return try decoder.decode(T.self, from: content)
+            return try decoder.decodeAnswer(T.self, from: content)
         } catch {
             let error = response.map { error.naming(pageOf: $0) } ?? error
             throw AFError.responseSerializationFailed(reason: .decodingFailed(error: error))
@@ -325,74 +325,9 @@ public struct DecodableResponseSerializer<T: Decodable & Sendable>: ResponseSeri
     }
 }
 
-/// The body as dictionaries, arrays, text, numbers and Boolean values, from JSON; null is `nil` as `Any?`.
-///
-/// Prefer ``DecodableResponseSerializer``: its values have types.
-public struct JSONResponseSerializer: ResponseSerializer {
-    /// Changes the body first.
-    public let dataPreprocessor: any DataPreprocessor
-    /// The statuses of answers that may be empty.
-    public let emptyResponseCodes: Set<Int>
-    /// The methods whose answers may be empty.
-    public let emptyRequestMethods: Set<HTTPMethod>
-
-    /// A serializer.
-    public init(
-        dataPreprocessor: any DataPreprocessor = defaultDataPreprocessor,
-        emptyResponseCodes: Set<Int> = defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = defaultEmptyRequestMethods
-    ) {
-        self.init(dataPreprocessor, emptyResponseCodes, emptyRequestMethods)
-    }
-
-    init(_ preprocessor: any DataPreprocessor, _ codes: Set<Int>, _ methods: Set<HTTPMethod>) {
-        (dataPreprocessor, emptyResponseCodes, emptyRequestMethods) = (preprocessor, codes, methods)
-    }
-
-    /// The value, `[String: any Sendable]` for an object. It can be cast to `[String: Any]`.
-    public func serialize(
-        request: URLRequest?,
-        response: HTTPURLResponse?,
-        data: Data?,
-        error: (any Error)?
-    ) throws -> any Sendable {
-        guard let content = try content(request, response, data, error) else { return [String: any Sendable]?.none }
-        do {
-            return try JSONDecoder().decode(LooseJSON.self, from: content).value
-        } catch {
-            let error = response.map { error.naming(pageOf: $0) } ?? error
-            throw AFError.responseSerializationFailed(reason: .jsonSerializationFailed(error: error))
-        }
-    }
-}
-
-/// JSON of any shape.
-private struct LooseJSON: Decodable {
-    let value: any Sendable
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            value = String?.none
-        } else if let flag = try? container.decode(Bool.self) {
-            value = flag
-        } else if let number = try? container.decode(Int.self) {
-            value = number
-        } else if let number = try? container.decode(Double.self) {
-            value = number
-        } else if let text = try? container.decode(String.self) {
-            value = text
-        } else if let elements = try? container.decode([LooseJSON].self) {
-            value = elements.map(\.value)
-        } else {
-            value = try container.decode([String: LooseJSON].self).mapValues(\.value)
-        }
-    }
-}
-
 extension Error {
     /// The error of a decoder that was given a page of HTML, with a hint at a captive portal.
-    fileprivate func naming(pageOf response: HTTPURLResponse) -> any Error {
+    func naming(pageOf response: HTTPURLResponse) -> any Error {
         guard response.mediaType?.isPage == true, self is DecodingError else { return self }
         let hint = "it is a page of HTML, perhaps that of a captive portal"
         return DecodingError.dataCorrupted(
@@ -450,6 +385,7 @@ public protocol DataDecoder: Sendable {
 }
 
 extension JSONDecoder: DataDecoder {}
+extension PropertyListDecoder: DataDecoder {}
 
 /// A type that has a value for an empty body.
 public protocol EmptyResponse: Sendable {

@@ -161,7 +161,7 @@ struct LinePieces<Value: Decodable & Sendable>: PieceDecoder {
         }
         let line = rest.last == UInt8(ascii: "\r") ? rest.dropLast() : rest
         do {
-            return [.success(try decoder.decode(Value.self, from: preprocessor.preprocess(Data(line))))]
+            return [.success(try decoder.decodeAnswer(Value.self, from: preprocessor.preprocess(Data(line))))]
         } catch {
             return [.failure(.responseSerializationFailed(reason: .decodingFailed(error: error)))]
         }
