@@ -61,3 +61,35 @@ final class LoggingMonitor: EventMonitor {
 
 /// What an error says to people.
 func localizedText(_ error: any Error) -> String { error.localizedDescription }
+
+/// A session whose cookies and caches are set as with Foundation.
+func configuredSession() -> (session: Session, storage: HTTPCookieStorage?) {
+    let configuration = URLSessionConfiguration.af.default
+    let storage = HTTPCookieStorage()
+    configuration.httpCookieStorage = storage
+    configuration.httpCookieAcceptPolicy = .always
+    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+    configuration.urlCache = nil
+    let cookie = HTTPCookie(properties: [.domain: "127.0.0.1", .path: "/", .name: "theme", .value: "dark"])
+    if let cookie { storage.setCookie(cookie) }
+    return (Session(configuration: configuration), configuration.httpCookieStorage)
+}
+
+/// The cookies of an answer, read from its joined fields.
+func cookies(of response: HTTPURLResponse) -> [HTTPCookie] {
+    guard let fields = response.allHeaderFields as? [String: String], let url = response.url else { return [] }
+    return HTTPCookie.cookies(withResponseHeaderFields: fields, for: url)
+}
+
+/// A form as with Alamofire 5.
+func filledForm(fileURL: URL) -> MultipartFormData {
+    let form = MultipartFormData(fileManager: .default, boundary: "b")
+    form.append(Data("one".utf8), withName: "one", fileName: "one.txt", mimeType: "text/plain")
+    form.append(fileURL, withName: "two")
+    form.append(fileURL, withName: "three", fileName: "three.txt", mimeType: "text/plain")
+    if let stream = InputStream(url: fileURL) {
+        form.append(stream, withLength: 3, name: "four", fileName: "four.txt", mimeType: "text/plain")
+        form.append(stream, withLength: 3, headers: ["Content-Disposition": "form-data; name=\"five\""])
+    }
+    return form
+}

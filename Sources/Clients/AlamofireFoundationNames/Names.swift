@@ -15,6 +15,14 @@ public typealias InputStream = ReachabilityRequests.InputStream
 public typealias Progress = ReachabilityRequests.Progress
 /// The settings of a session.
 public typealias URLSessionConfiguration = ReachabilityRequests.URLSessionConfiguration
+/// A cookie.
+public typealias HTTPCookie = ReachabilityRequests.HTTPCookie
+/// A property of a cookie.
+public typealias HTTPCookiePropertyKey = ReachabilityRequests.HTTPCookiePropertyKey
+/// The cookies of sessions.
+public typealias HTTPCookieStorage = ReachabilityRequests.HTTPCookieStorage
+/// The type of a setting that is always nil.
+public typealias URLCache = ReachabilityRequests.URLCache
 /// An attempt of a request.
 public typealias URLSessionTask = ReachabilityRequests.URLSessionTask
 /// The metrics of a request.

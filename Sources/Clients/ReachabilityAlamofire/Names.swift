@@ -1,9 +1,13 @@
 @_exported public import NetworkReachability
 @_exported public import ReachabilityRequests
 
+@_exported public import typealias AlamofireFoundationNames.HTTPCookie
+@_exported public import typealias AlamofireFoundationNames.HTTPCookiePropertyKey
+@_exported public import typealias AlamofireFoundationNames.HTTPCookieStorage
 @_exported public import typealias AlamofireFoundationNames.HTTPURLResponse
 @_exported public import typealias AlamofireFoundationNames.InputStream
 @_exported public import typealias AlamofireFoundationNames.Progress
+@_exported public import typealias AlamofireFoundationNames.URLCache
 @_exported public import typealias AlamofireFoundationNames.URLCredential
 @_exported public import typealias AlamofireFoundationNames.URLRequest
 @_exported public import typealias AlamofireFoundationNames.URLSessionConfiguration

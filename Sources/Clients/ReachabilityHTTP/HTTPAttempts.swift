@@ -10,6 +10,7 @@ final class HTTPAttempts: Sendable {
     private let transport: HTTPTransport
     private let request: HTTPClientRequest
     private let timeout: Duration?
+    private let cookies: (any CookieKeeper)?
     private let makeBody: (@Sendable () throws -> HTTPClientRequest.Body?)?
     private let logger: Logger?
     /// A Boolean value that indicates whether an attempt has begun to send the body.
@@ -20,19 +21,20 @@ final class HTTPAttempts: Sendable {
     /// - Parameters:
     ///   - transport: The transport that sends the attempts.
     ///   - request: The caller's request.
-    ///   - timeout: The maximum time from the start of an attempt to the start of the response.
+    ///   - options: The maximum time from the start of an attempt to the start of the response, and the cookies.
     ///   - makeBody: Creates the body for each attempt.
     ///   - logger: The logger of async-http-client.
     init(
         _ transport: HTTPTransport,
         _ request: HTTPClientRequest,
-        timeout: Duration?,
+        _ options: RequestRetryOptions,
         _ makeBody: (@Sendable () throws -> HTTPClientRequest.Body?)?,
         _ logger: Logger?
     ) {
         self.transport = transport
         self.request = request
-        self.timeout = timeout
+        timeout = options.attemptTimeout
+        cookies = options.cookies
         self.makeBody = makeBody
         self.logger = logger
     }
@@ -52,6 +54,10 @@ final class HTTPAttempts: Sendable {
         adapted.url = hop.request.url
         adapted.method = HTTPMethod(rawValue: hop.request.method.rawValue)
         adapted.headers = HTTPHeaders(hop.request.fields.map { ($0.name, $0.value) })
+        // A field of the caller is sent as it is.
+        if let field = cookies?.field(for: adapted.url), !adapted.headers.contains(name: "Cookie") {
+            adapted.headers.add(name: "Cookie", value: field)
+        }
         if !hop.hasBody { adapted.body = nil }
         if hop.hasBody, let makeBody { adapted.body = try AttemptError.preparing(makeBody) }
         let visited = adapted
@@ -67,6 +73,9 @@ final class HTTPAttempts: Sendable {
             timeout: timeout,
             logger: logger
         )
+        if let cookies, response.headers.contains(name: "Set-Cookie") {
+            cookies.keep(response.headers["Set-Cookie"], from: adapted.url)
+        }
         let head = HTTPResponseHead(version: response.version, status: response.status, headers: response.headers)
         response.history = history.withLock { history in
             history = history.prefix(hop.count) + [HTTPClientRequestResponse(request: visited, responseHead: head)]

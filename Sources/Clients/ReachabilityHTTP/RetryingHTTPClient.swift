@@ -196,7 +196,7 @@ extension RetryingHTTPClient {
         } catch {
             throw RetryError(refused: error, priority: options.priority)
         }
-        let attempts = HTTPAttempts(transport, request, timeout: options.attemptTimeout, makeBody, logger)
+        let attempts = HTTPAttempts(transport, request, options, makeBody, logger)
         return RetriedRequest(
             request.plain,
             // A Unix domain socket has no host, and needs no network.

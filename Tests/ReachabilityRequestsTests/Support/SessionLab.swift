@@ -20,6 +20,7 @@ struct SessionLab: Sendable {
         interceptor: (any RequestInterceptor)? = nil,
         headers: HTTPHeaders = HTTPHeaders(),
         limits: ResponseLimits = ResponseLimits(),
+        cookieStorage: HTTPCookieStorage? = HTTPCookieStorage(),
         monitors: [any EventMonitor] = [],
         startRequestsImmediately: Bool = true
     ) throws -> Session {
@@ -33,6 +34,7 @@ struct SessionLab: Sendable {
             limits: limits,
             startRequestsImmediately: startRequestsImmediately,
             interceptor: interceptor,
+            cookieStorage: cookieStorage,
             eventMonitors: monitors
         )
     }

@@ -13,6 +13,8 @@ struct Seen: Sendable {
 struct Reply: Sendable {
     var status = 200
     var fields: [String: String] = [:]
+    /// The values of Set-Cookie, one field each.
+    var cookies: [String] = []
     var body: [UInt8] = []
     /// What Content-Length says; nil for the truth.
     var length: Int?
@@ -30,11 +32,13 @@ struct Reply: Sendable {
         status: Int = 200,
         type: String? = nil,
         fields: [String: String] = [:],
+        cookies: [String] = [],
         isSilent: Bool = false
     ) {
         self.body = Array(body.utf8)
         self.status = status
         self.fields = fields
+        self.cookies = cookies
         if let type { self.fields["Content-Type"] = type }
         self.isSilent = isSilent
     }
@@ -60,7 +64,7 @@ final class SmallServer: Sendable {
 
     var seen: [Seen] { requests.withLock { $0 } }
 
-    func url(_ path: String = "/") -> String { server.url(path) }
+    func url(_ path: String = "/", host: String = "127.0.0.1") -> String { server.url(path, host: host) }
 
     func stop() {
         server.stop()
@@ -72,7 +76,7 @@ extension Reply {
         if isSilent { return .silence }
         return .status(
             status,
-            headers: fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
+            headers: fields.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } + cookies.map { ("Set-Cookie", $0) },
             body: isHead ? [] : body,
             length: length ?? body.count,
             then: closes ? .close : .stay

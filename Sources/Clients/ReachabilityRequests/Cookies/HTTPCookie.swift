@@ -1,31 +1,39 @@
-import FoundationEssentials
+public import FoundationEssentials
 import LinuxSupport
 
-/// A cookie, as the user agent of RFC 6265 keeps it. Sessions do not use it yet.
-struct HTTPCookie: Hashable, Sendable {
-    /// The name. It may be empty.
-    let name: String
+/// A cookie (RFC 6265). A value with the members of Foundation's class of this name.
+public struct HTTPCookie: Hashable, Sendable {
+    /// The rule by which a storage accepts cookies.
+    public enum AcceptPolicy: UInt, Hashable, Sendable {
+        /// Every cookie.
+        case always = 0
+        /// No cookie.
+        case never = 1
+        /// Only cookies for the host of the main document. Without a main document, every cookie.
+        case onlyFromMainDocumentDomain = 2
+    }
+
+    /// The name.
+    public let name: String
     /// The value.
-    let value: String
-    /// The host that gets the cookie, in lower case and without a leading dot.
-    let domain: String
-    /// A Boolean value that indicates whether only the host named by ``domain`` gets the cookie, and no host below it.
-    let isHostOnly: Bool
-    /// The path below which requests get the cookie. It begins with `/`.
-    let path: String
-    /// When the cookie ends. If nil, it ends with the session.
-    let expiresDate: Date?
+    public let value: String
+    /// The host in lower case. A leading dot means that hosts below it receive the cookie, too.
+    public let domain: String
+    /// The path below which requests have the cookie. It begins with `/`.
+    public let path: String
+    /// The time when the cookie ends. If nil, it ends with the storage.
+    public let expiresDate: Date?
     /// A Boolean value that indicates whether the cookie is sent only over https.
-    let isSecure: Bool
-    /// A Boolean value that indicates whether the server keeps scripts from reading the cookie. It has no effect here.
-    let isHTTPOnly: Bool
+    public let isSecure: Bool
+    /// A Boolean value that indicates whether a browser hides the cookie from scripts. It has no effect here.
+    public let isHTTPOnly: Bool
 
     /// Creates a cookie.
     ///
     /// - Parameters:
-    ///   - domain: The host. A leading dot means that hosts below it get the cookie, too.
-    ///   - path: The path below which requests get the cookie.
-    ///   - expiresDate: When the cookie ends. If nil, it ends with the session.
+    ///   - domain: The host. A leading dot means that hosts below it receive the cookie, too.
+    ///   - path: The path below which requests have the cookie.
+    ///   - expiresDate: The time when the cookie ends. If nil, it ends with the storage.
     init(
         name: String,
         value: String,
@@ -35,207 +43,259 @@ struct HTTPCookie: Hashable, Sendable {
         isSecure: Bool = false,
         isHTTPOnly: Bool = false
     ) {
-        self.name = name
-        self.value = value
-        isHostOnly = domain.utf8.first != UInt8(ascii: ".")
-        self.domain = (isHostOnly ? domain : String(domain.dropFirst())).lowercased()
-        self.path = path
-        self.expiresDate = expiresDate
-        self.isSecure = isSecure
-        self.isHTTPOnly = isHTTPOnly
+        (self.name, self.value, self.domain, self.path) = (name, value, domain.lowercased(), path)
+        (self.expiresDate, self.isSecure, self.isHTTPOnly) = (expiresDate, isSecure, isHTTPOnly)
     }
 
-    /// Returns the cookie of a `Set-Cookie` field; nil if the server may not set it.
+    /// The cookie of a field Set-Cookie; nil if the server must not set it.
     ///
     /// A server may set cookies for its own host and for the domains above it, except for a domain of one label such as `com`. There is no
-    /// list of suffixes: `co.uk` is not recognized. A name that begins with `__Host-` or `__Secure-` requires what it promises.
+    /// list of public suffixes: `co.uk` is not recognized. A name that begins with `__Host-` or `__Secure-` requires the attributes that it
+    /// promises.
     ///
     /// Source: RFC 6265, sections 5.2 and 5.3.
-    ///
-    /// - Parameters:
-    ///   - field: The value of the field.
-    ///   - url: The URL of the request.
-    ///   - now: The present time.
-    init?(setCookie field: String, for url: URL, now: Date) {
-        // Control characters would end up in a request.
-        guard !field.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" || $0.value == 0x7f }),
-            let host = url.host()?.lowercased(), field.utf8.count <= 4096
-        else { return nil }
+    init?(setCookie field: String, for origin: CookieOrigin, now: Date) {
+        // Control characters would become a part of a request.
+        guard field.utf8.count <= 4096, !field.hasControlCharacter else { return nil }
         var parts = field.split(at: ";", omittingEmptySubsequences: false)[...]
         let pair = parts.removeFirst().split(at: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard pair.count == 2 else { return nil }
-        let name = pair[0].withoutOuterSpace
+        let name = pair[0].trimmingBlanks
+        guard pair.count == 2, !name.isEmpty else { return nil }
         var attributes: [String: String] = [:]
         for part in parts {
             let pair = part.split(at: "=", maxSplits: 1, omittingEmptySubsequences: false)
             // The last of several attributes with one name counts.
-            attributes[pair[0].withoutOuterSpace.lowercased()] = pair.count == 2 ? pair[1].withoutOuterSpace : ""
+            attributes[pair[0].trimmingBlanks.lowercased()] = pair.count == 2 ? pair[1].trimmingBlanks : ""
         }
 
         var domain = attributes["domain"]?.lowercased() ?? ""
         if domain.utf8.first == UInt8(ascii: ".") { domain.removeFirst() }
         let path = attributes["path"].flatMap { $0.utf8.first == UInt8(ascii: "/") ? $0 : nil }
         let isSecure = attributes["secure"] != nil
-        let isTrustworthy = url.scheme?.lowercased() == "https"
-        guard
-            domain.isEmpty
-                || Self.host(host, isIn: domain) && (domain == host || domain.utf8.contains(UInt8(ascii: "."))),
-            isTrustworthy || !isSecure,
-            !name.utf8.starts(with: "__Secure-".utf8) || isSecure,
-            !name.utf8.starts(with: "__Host-".utf8) || isSecure && domain.isEmpty && path == "/"
+        let prefix = name.lowercased().utf8
+        let isShared = origin.mayShare(domain)
+        guard isShared || domain.isEmpty || domain == origin.host,
+            origin.isSecure || !isSecure,
+            !prefix.starts(with: "__secure-".utf8) || isSecure,
+            !prefix.starts(with: "__host-".utf8) || isSecure && domain.isEmpty && path == "/"
         else { return nil }
-
         self.init(
             name: name,
-            value: pair[1].withoutOuterSpace,
-            domain: domain.isEmpty ? host : "." + domain,
-            path: path ?? Self.defaultPath(of: url),
-            expiresDate: Self.end(attributes, now: now),
+            value: pair[1].trimmingBlanks,
+            domain: isShared ? "." + domain : origin.host,
+            path: path ?? origin.defaultPath,
+            expiresDate: CookieDate.end(maximumAge: attributes["max-age"], expires: attributes["expires"], now: now),
             isSecure: isSecure,
             isHTTPOnly: attributes["httponly"] != nil
         )
     }
+}
 
-    /// `Max-Age` counts before `Expires`.
-    private static func end(_ attributes: [String: String], now: Date) -> Date? {
-        if let age = attributes["max-age"], let first = age.utf8.first,
-            first == UInt8(ascii: "-") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= first,
-            age.utf8.dropFirst().allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), age != "-"
-        {
-            // A year is long enough, and keeps the date representable.
-            let seconds = first == UInt8(ascii: "-") ? 0 : min(Double(age) ?? 0, 400 * 86400)
-            return seconds > 0 ? now + seconds : .distantPast
-        }
-        return attributes["expires"].flatMap {
-            HTTPDate.secondsSince1970($0, now: Int64(now.timeIntervalSince1970))
-        }.map { Date(timeIntervalSince1970: Double($0)) }
-    }
+extension HTTPCookie {
+    /// A Boolean value that indicates whether the cookie ends with the storage.
+    public var isSessionOnly: Bool { expiresDate == nil }
 
-    /// Source: RFC 6265, section 5.1.4.
-    private static func defaultPath(of url: URL) -> String {
-        let path = url.path()
-        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return "/" }
-        return String(path[..<slash])
-    }
+    /// The domain without a leading dot.
+    var host: String { isHostOnly ? domain : String(domain.dropFirst()) }
 
-    /// Returns whether a host is the domain or below it. An address is only in itself.
-    static func host(_ host: String, isIn domain: String) -> Bool {
-        host == domain
-            || host.utf8.reversed().starts(with: ("." + domain).utf8.reversed())
-                && !host.utf8.contains(UInt8(ascii: ":"))
-                && !host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
-    }
+    private var isHostOnly: Bool { domain.utf8.first != UInt8(ascii: ".") }
 
-    /// Returns whether a request gets the cookie.
+    func isExpired(at now: Date) -> Bool { expiresDate.map { $0 <= now } ?? false }
+
+    /// Returns whether the cookie replaces another.
+    func replaces(_ other: HTTPCookie) -> Bool { (name, host, path) == (other.name, other.host, other.path) }
+
+    /// Returns whether a request has the cookie.
     ///
     /// Source: RFC 6265, section 5.4.
-    func matches(_ url: URL, now: Date) -> Bool {
-        guard let host = url.host()?.lowercased(), expiresDate.map({ $0 > now }) ?? true else { return false }
-        let (asked, kept) = (url.path().isEmpty ? "/".utf8 : url.path().utf8, path.utf8)
-        return (isHostOnly ? host == domain : Self.host(host, isIn: domain))
-            && (!isSecure || url.scheme?.lowercased() == "https")
-            && asked.starts(with: kept)
+    func matches(_ origin: CookieOrigin, now: Date) -> Bool {
+        let (asked, kept) = (origin.path.utf8, path.utf8)
+        return (isHostOnly ? origin.host == domain : origin.domains.contains(host)) && !isExpired(at: now)
+            && (!isSecure || origin.isSecure) && asked.starts(with: kept)
             && (asked.count == kept.count || kept.last == UInt8(ascii: "/")
                 || asked.dropFirst(kept.count).first == UInt8(ascii: "/"))
     }
-}
 
-extension Substring {
-    fileprivate var withoutOuterSpace: String {
-        let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        let bytes = Array(utf8).drop(while: isSpace)
-        let end = bytes.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? bytes.startIndex
-        return String(decoding: bytes[..<end], as: UTF8.self)
-    }
-}
-
-/// The cookies of a session. Thread-safe. They live in memory and end with it.
-final class HTTPCookieStorage: Sendable {
-    /// The maximum number of cookies of one domain. The oldest go first.
-    static let maximumPerDomain = 50
-    /// The maximum number of cookies of all domains. The oldest go first.
-    static let maximum = 3000
-
-    /// In the order in which they were set first.
-    private let kept = Locked<[HTTPCookie]>([])
-    private let now: @Sendable () -> Date
-
-    /// Creates an empty storage.
-    convenience init() {
-        self.init(now: { Date() })
+    /// The value of the field Cookie; nil without cookies.
+    static func field(_ cookies: [HTTPCookie]) -> String? {
+        cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
     }
 
-    init(now: @escaping @Sendable () -> Date) {
-        self.now = now
+    /// The field Cookie of a request with these cookies.
+    public static func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] {
+        field(cookies).map { ["Cookie": $0] } ?? [:]
     }
 
-    /// All cookies that have not expired, the oldest first.
-    var cookies: [HTTPCookie] {
-        let now = now()
-        return kept.withLock { $0.filter { $0.expiresDate.map { $0 > now } ?? true } }
-    }
-
-    /// Returns the cookies of a request: those with longer paths first, then the older ones.
-    func cookies(for url: URL) -> [HTTPCookie] {
-        let now = now()
-        let cookies = kept.withLock { $0.filter { $0.matches(url, now: now) } }
-        return cookies.enumerated().sorted {
-            (-$0.element.path.utf8.count, $0.offset) < (-$1.element.path.utf8.count, $1.offset)
-        }
-        .map(\.element)
-    }
-
-    /// Keeps a cookie. It replaces the one with the same name, domain and path. A cookie that has expired only removes that.
-    func setCookie(_ cookie: HTTPCookie) {
-        let now = now()
-        kept.withLock { kept in
-            let isGone = cookie.expiresDate.map { $0 <= now } ?? false
-            let index = kept.firstIndex { ($0.name, $0.domain, $0.path) == (cookie.name, cookie.domain, cookie.path) }
-            switch (index, isGone) {
-            case (let index?, true): kept.remove(at: index)
-            case (let index?, false): kept[index] = cookie
-            case (nil, true): break
-            case (nil, false):
-                kept.removeAll { $0.expiresDate.map { $0 <= now } ?? false }
-                if kept.count(where: { $0.domain == cookie.domain }) >= Self.maximumPerDomain,
-                    let oldest = kept.firstIndex(where: { $0.domain == cookie.domain })
-                {
-                    kept.remove(at: oldest)
-                }
-                if kept.count >= Self.maximum { kept.removeFirst() }
-                kept.append(cookie)
+    /// The cookies of the field Set-Cookie of an answer. Several fields that were joined with commas are split again. That can be wrong if a
+    /// value contains a comma. A session reads the separate fields.
+    public static func cookies(withResponseHeaderFields headerFields: [String: String], for url: URL) -> [HTTPCookie] {
+        guard let origin = CookieOrigin(url) else { return [] }
+        let joined = headerFields.first { $0.key.lowercased() == "set-cookie" }?.value ?? ""
+        var fields: [String] = []
+        for part in joined.split(at: ",", omittingEmptySubsequences: false) {
+            // A date has a comma, but no name before the next semicolon.
+            let name = part.split(at: ";", maxSplits: 1).first?.split(at: "=", omittingEmptySubsequences: false) ?? []
+            if name.count > 1, name[0].trimmingBlanks.isToken {
+                fields.append(String(part))
+            } else if !fields.isEmpty {
+                fields[fields.count - 1] += "," + part
             }
         }
+        return fields.compactMap { HTTPCookie(setCookie: $0, for: origin, now: Date()) }
     }
 
-    /// Removes a cookie.
-    func deleteCookie(_ cookie: HTTPCookie) {
-        kept.withLock { $0.removeAll { ($0.name, $0.domain, $0.path) == (cookie.name, cookie.domain, cookie.path) } }
+    /// A cookie; nil without a name, a value, a path, and a domain or an origin, and if one of them contains a control character or `;`.
+    public init?(properties: [HTTPCookiePropertyKey: Any]) {
+        let texts = properties.mapValues { "\($0)" }
+        let origin = (properties[.originURL] as? URL)?.host() ?? texts[.originURL].flatMap { URL(string: $0)?.host() }
+        guard let name = texts[.name], let value = texts[.value], let path = texts[.path],
+            let domain = texts[.domain] ?? origin, !name.isEmpty, !domain.isEmpty, path.utf8.first == UInt8(ascii: "/"),
+            [name, value, domain, path].allSatisfy({ !$0.hasControlCharacter && !$0.utf8.contains(UInt8(ascii: ";")) })
+        else { return nil }
+        self.init(
+            name: name,
+            value: value,
+            domain: domain,
+            path: path,
+            expiresDate: properties[.expires] as? Date
+                ?? CookieDate.end(maximumAge: texts[.maximumAge], expires: texts[.expires], now: Date()),
+            isSecure: texts[.secure].map { !["", "FALSE"].contains($0.uppercased()) } ?? false
+        )
     }
 
-    /// Removes all cookies.
-    func removeAll() {
-        kept.withLock { $0 = [] }
+    /// The values with which the cookie can be created again.
+    public var properties: [HTTPCookiePropertyKey: Any]? {
+        var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: value, .domain: domain, .path: path]
+        properties[.expires] = expiresDate
+        if isSecure { properties[.secure] = "TRUE" }
+        return properties
     }
+}
 
-    /// Keeps the cookies of a response.
-    ///
-    /// - Parameters:
-    ///   - fields: The values of its `Set-Cookie` fields.
-    ///   - url: The URL of the request.
-    func setCookies(_ fields: [String], for url: URL) {
-        for field in fields {
-            guard let cookie = HTTPCookie(setCookie: field, for: url, now: now()) else { continue }
-            // Without TLS anyone may have set it, so it replaces no cookie that is only for TLS.
-            let isShadowing = cookies.contains { $0.isSecure && ($0.name, $0.domain) == (cookie.name, cookie.domain) }
-            if url.scheme?.lowercased() == "https" || !isShadowing { setCookie(cookie) }
+/// A property of a cookie.
+public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
+    /// The name.
+    public let rawValue: String
+
+    /// A property with this name.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The name of the cookie.
+    public static let name = Self(rawValue: "Name")
+    /// The value of the cookie.
+    public static let value = Self(rawValue: "Value")
+    /// The host. A leading dot means that hosts below it receive the cookie, too.
+    public static let domain = Self(rawValue: "Domain")
+    /// The path.
+    public static let path = Self(rawValue: "Path")
+    /// The URL whose host is the domain, if there is no domain.
+    public static let originURL = Self(rawValue: "OriginURL")
+    /// The time when the cookie ends, a `Date` or a text.
+    public static let expires = Self(rawValue: "Expires")
+    /// The lifetime in seconds. It has priority over a text of ``expires``.
+    public static let maximumAge = Self(rawValue: "Max-Age")
+    /// `TRUE` if the cookie is sent only over https.
+    public static let secure = Self(rawValue: "Secure")
+    /// Without effect.
+    public static let version = Self(rawValue: "Version")
+    /// Without effect. A cookie without a time ends with the storage.
+    public static let discard = Self(rawValue: "Discard")
+}
+
+/// The parts of a URL that decide about cookies.
+struct CookieOrigin {
+    /// The host in lower case.
+    let host: String
+    /// The path, not empty.
+    let path: String
+    let isSecure: Bool
+    /// The host, and the domains above it. An address has none.
+    let domains: [String]
+
+    /// Nil for a URL that is not one of http or https with a host.
+    init?(_ url: URL) {
+        let scheme = url.scheme?.lowercased()
+        guard scheme == "http" || scheme == "https", let host = url.host()?.lowercased(), !host.isEmpty else {
+            return nil
         }
+        self.host = host
+        path = url.path().isEmpty ? "/" : url.path()
+        isSecure = scheme == "https"
+        let labels = host.split(at: ".", omittingEmptySubsequences: false)
+        // No top-level domain begins with a digit. The last part of an IPv4 address in any form does.
+        let isAddress =
+            host.utf8.contains(UInt8(ascii: ":"))
+            || labels.last?.utf8.first.map { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ?? false
+        domains = isAddress ? [host] : labels.indices.map { labels[$0...].joined(separator: ".") }
     }
 
-    /// The value of the `Cookie` field of a request; nil without cookies.
-    func field(for url: URL) -> String? {
-        let cookies = cookies(for: url)
-        guard !cookies.isEmpty else { return nil }
-        return cookies.map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }.joined(separator: "; ")
+    /// Returns whether the host may set cookies for this domain and the hosts below it: for a domain of several labels.
+    func mayShare(_ domain: String) -> Bool {
+        domains.contains(domain) && domain.utf8.contains(UInt8(ascii: ".")) && domain.utf8.last != UInt8(ascii: ".")
     }
+
+    /// Source: RFC 6265, section 5.1.4.
+    var defaultPath: String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+}
+
+/// Dates of cookies.
+enum CookieDate {
+    /// The maximum lifetime in seconds, 400 days (RFC 6265bis, section 5.5).
+    private static let maximumAge = 400.0 * 86400
+
+    /// The end of a cookie; nil if neither attribute has one. `Max-Age` has priority.
+    static func end(maximumAge: String?, expires: String?, now: Date) -> Date? {
+        if let maximumAge {
+            let digits = maximumAge.utf8.first == UInt8(ascii: "-") ? maximumAge.dropFirst() : maximumAge[...]
+            if !digits.isEmpty, digits.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {
+                let age = min(Double(maximumAge) ?? 0, Self.maximumAge)
+                return age > 0 ? now + age : .distantPast
+            }
+        }
+        return expires.flatMap(date).map { min($0, now + Self.maximumAge) }
+    }
+
+    /// Parses a date in any of the formats that servers use.
+    ///
+    /// Source: RFC 6265, section 5.1.1.
+    static func date(_ text: String) -> Date? {
+        var (time, day, month, year): ([Int64]?, Int64?, Int64?, Int64?)
+        for word in text.utf8.split(whereSeparator: isDelimiter) {
+            let parts = word.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+            let numbers = parts.compactMap { number($0, 1...2) }
+            if time == nil, numbers.count == 3 {
+                time = numbers
+            } else if day == nil, let found = number(word, 1...2) {
+                day = found
+            } else if month == nil, let found = months.firstIndex(of: String(Substring(word.prefix(3))).lowercased()) {
+                month = Int64(found) + 1
+            } else if year == nil, let found = number(word, 2...4) {
+                year = found + (found < 70 ? 2000 : found < 100 ? 1900 : 0)
+            }
+        }
+        guard let time, time[0] < 24, time[1] < 60, time[2] < 60, let day, 1...31 ~= day, let month, let year,
+            year >= 1601
+        else { return nil }
+        let days = CivilDate.daysSince1970(year: year, month: month, day: day)
+        return Date(timeIntervalSince1970: Double(days * 86400 + time[0] * 3600 + time[1] * 60 + time[2]))
+    }
+
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        [0x09...0x09, 0x20...0x2f, 0x3b...0x40, 0x5b...0x60, 0x7b...0x7e].contains { $0 ~= byte }
+    }
+
+    /// The number at the beginning of a word; nil if its number of digits is another.
+    private static func number(_ word: Substring.UTF8View, _ digits: ClosedRange<Int>) -> Int64? {
+        let number = word.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        return digits ~= number.count ? Int64(String(Substring(number))) : nil
+    }
+}
+
+extension String {
+    fileprivate var hasControlCharacter: Bool { utf8.contains { $0 < 0x20 && $0 != UInt8(ascii: "\t") || $0 == 0x7f } }
 }

@@ -105,7 +105,9 @@ public protocol UploadConvertible: UploadableConvertible, URLRequestConvertible 
 nonisolated extension DataRequest {
     /// The body of the answer; nil before the end, and if there is none.
     public var data: Data? { exchange.result?.data }
+}
 
+nonisolated extension Request {
     /// Calls the closure with the head of each answer, before the body is read.
     @discardableResult
     public func onHTTPResponse(
@@ -133,9 +135,7 @@ nonisolated extension DataRequest {
         }
         return self
     }
-}
 
-extension Request {
     /// The action for an answer whose head was received.
     public enum ResponseDisposition: Hashable, Sendable {
         /// Its body is read.

@@ -41,8 +41,10 @@ public class Request {
         self.session = session
         self.interceptor = interceptor
         do {
-            let request = try convertible.asURLRequest().adding(session.headers)
+            var request = try convertible.asURLRequest().adding(session.headers)
             try request.validate()
+            if request.cachePolicy == .returnCacheDataDontLoad { throw AFError.sessionTaskFailed(error: NotCached()) }
+            if request.cachePolicy.bypassesRemoteCaches { request = request.adding([URLRequest.noCache]) }
             created = .success(request)
         } catch {
             created = .failure(error.asAFError(or: .createURLRequestFailed(error: error)))

@@ -4,7 +4,7 @@ import ReachabilityRetry
 
 /// A request before it is sent: URL, method, header fields and body. A value with the members of Foundation's structure of this name.
 public struct URLRequest: Hashable, Sendable {
-    /// When an answer of a cache is used. No answer is cached here, so each policy loads from the server.
+    /// When an answer of a cache is used. No answer is cached here, so most policies load from the server.
     public enum CachePolicy: UInt, Hashable, Sendable {
         /// As HTTP permits.
         case useProtocolCachePolicy = 0
@@ -12,16 +12,21 @@ public struct URLRequest: Hashable, Sendable {
         case reloadIgnoringLocalCacheData = 1
         /// A cached answer of any age, else from the server.
         case returnCacheDataElseLoad = 2
-        /// Only a cached answer.
+        /// Only a cached answer. The result is always ``NotCached``.
         case returnCacheDataDontLoad = 3
-        /// From the server, also past caches on the way.
+        /// From the server, also past caches on the way: the request has the field `Cache-Control: no-cache`.
         case reloadIgnoringLocalAndRemoteCacheData = 4
         /// A cached answer if the server confirms it.
         case reloadRevalidatingCacheData = 5
 
         /// Another name of ``reloadIgnoringLocalCacheData``.
         public static let reloadIgnoringCacheData = CachePolicy.reloadIgnoringLocalCacheData
+
+        var bypassesRemoteCaches: Bool { self == .reloadIgnoringLocalAndRemoteCacheData }
     }
+
+    /// The field for ``CachePolicy/reloadIgnoringLocalAndRemoteCacheData``.
+    static let noCache = HTTPHeader(name: "Cache-Control", value: "no-cache")
 
     /// The URL as it is sent.
     package var text: String
@@ -33,9 +38,10 @@ public struct URLRequest: Hashable, Sendable {
     public var httpBody: Data?
     /// The body that is read while it is sent.
     public var httpBodyStream: InputStream?
-    /// Without effect, because a session has no cache.
+    /// When an answer of a cache is used.
     public var cachePolicy = CachePolicy.useProtocolCachePolicy
-    /// Without effect, because a session keeps no cookies yet.
+    /// A Boolean value that indicates whether the cookies of the session are sent, and those of the answers kept. A field Cookie of the request
+    /// is sent in any case, and replaces the cookies of the session.
     public var httpShouldHandleCookies = true
     /// The maximum time of an attempt until the answer begins, in seconds; nil for the limits of the session.
     var timeout: Double?

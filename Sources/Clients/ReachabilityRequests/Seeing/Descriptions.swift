@@ -25,6 +25,9 @@ nonisolated extension Request: CustomStringConvertible, CustomDebugStringConvert
     /// The command line of curl(1) that sends the same request, for a POSIX shell, see ``URLRequest/cURLDescription(showingSecrets:)``.
     public func cURLDescription(showingSecrets: Bool = false) -> String {
         guard var request else { return "$ curl command could not be created" }
+        if request.httpShouldHandleCookies, let cookies = session.cookieStorage?.field(for: request.text) {
+            request = request.adding([HTTPHeader(name: "Cookie", value: cookies)])
+        }
         switch (self as? UploadRequest)?.uploadable {
         case nil: break
         case .data(let data)?: request.httpBody = data

@@ -23,38 +23,46 @@ public final class Session: Sendable {
     public let startRequestsImmediately: Bool
     /// The handler of redirects; nil if all are followed that `settings` permits.
     public let redirectHandler: (any RedirectHandler)?
+    /// The cookies that the session sends and keeps; nil if it does neither.
+    public let cookieStorage: HTTPCookieStorage?
 
     let monitors: MonitorList
     /// The requests that were sent and have not ended.
     let active: Locked<Set<Request>>
 
-    /// A session.
+    /// A session that follows the reachability that the kernel reports. Without a policy a request waits at most 30 seconds while this
+    /// machine has no path, and is sent once.
     ///
     /// - Parameters:
     ///   - client: The HTTP client. Its own settings are not used.
-    ///   - settings: When and how requests are sent again.
+    ///   - policy: When requests are sent again.
+    ///   - settings: When and how requests are sent again, in place of `policy`.
     ///   - headers: The header fields that each request has, unless it has its own of that name.
     ///   - limits: The maximum sizes of bodies in memory.
     ///   - startRequestsImmediately: True if a request is sent when it is created.
     ///   - interceptor: Asked before every attempt, and about failures that the policy does not retry.
     ///   - redirectHandler: The handler of redirects.
+    ///   - cookieStorage: The cookies; nil if none are sent and kept.
     ///   - eventMonitors: Receive events.
     public init(
         client: RetryingHTTPClient = .shared,
-        settings: RetrySettings,
+        retry policy: RetryPolicy = .singleAttempt,
+        settings: RetrySettings? = nil,
         headers: HTTPHeaders = .default,
         limits: ResponseLimits = ResponseLimits(),
         startRequestsImmediately: Bool = true,
         interceptor: (any RequestInterceptor)? = nil,
         redirectHandler: (any RedirectHandler)? = nil,
+        cookieStorage: HTTPCookieStorage? = HTTPCookieStorage(),
         eventMonitors: [any EventMonitor] = []
     ) {
-        self.client = client.overriding { $0 = settings }
+        self.client = client.overriding { $0 = settings ?? RetrySettings(policy: policy) }
         self.headers = headers
         self.limits = limits
         self.startRequestsImmediately = startRequestsImmediately
         self.interceptor = interceptor
         self.redirectHandler = redirectHandler
+        self.cookieStorage = cookieStorage
         monitors = MonitorList(eventMonitors)
         active = Locked([])
     }
@@ -66,6 +74,7 @@ public final class Session: Sendable {
         startRequestsImmediately = other.startRequestsImmediately
         interceptor = other.interceptor
         redirectHandler = other.redirectHandler
+        cookieStorage = other.cookieStorage
         monitors = other.monitors
         active = other.active
     }
@@ -76,32 +85,8 @@ public final class Session: Sendable {
 public let AF = Session.default
 
 extension Session {
-    /// The session of the process, with default settings.
-    public static let `default` = Session()
-
-    /// A session that follows the reachability that the kernel reports. Without a policy a request waits at most 30 seconds while this
-    /// machine has no path, and is sent once.
-    public convenience init(
-        client: RetryingHTTPClient = .shared,
-        retry policy: RetryPolicy = .singleAttempt,
-        headers: HTTPHeaders = .default,
-        limits: ResponseLimits = ResponseLimits(),
-        startRequestsImmediately: Bool = true,
-        interceptor: (any RequestInterceptor)? = nil,
-        redirectHandler: (any RedirectHandler)? = nil,
-        eventMonitors: [any EventMonitor] = []
-    ) {
-        self.init(
-            client: client,
-            settings: RetrySettings(policy: policy),
-            headers: headers,
-            limits: limits,
-            startRequestsImmediately: startRequestsImmediately,
-            interceptor: interceptor,
-            redirectHandler: redirectHandler,
-            eventMonitors: eventMonitors
-        )
-    }
+    /// The session of the process, with default settings and the cookies of ``HTTPCookieStorage/shared``.
+    public static let `default` = Session(cookieStorage: .shared)
 
     /// The serial queue on which handlers are called that name no other. All sessions share it, so handlers never run at the same time.
     public static let handlerQueue = DispatchQueue(label: "reachability.handlers")

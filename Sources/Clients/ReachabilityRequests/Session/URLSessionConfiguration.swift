@@ -11,6 +11,20 @@ public final class URLSessionConfiguration {
     public var headers: HTTPHeaders
     /// A Boolean value that indicates whether a request waits for a path without a limit. Otherwise it waits at most 30 seconds.
     public var waitsForConnectivity = false
+    /// The cookies, by default a new storage; nil if none are sent and kept.
+    public var httpCookieStorage: HTTPCookieStorage? = HTTPCookieStorage()
+    /// A Boolean value that indicates whether cookies are sent and kept. If false, a field Cookie of the caller is still sent.
+    public var httpShouldSetCookies = true
+    /// The policy of requests that have ``URLRequest/CachePolicy/useProtocolCachePolicy``.
+    public var requestCachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
+    /// Always nil, because there is no cache.
+    public var urlCache: URLCache?
+
+    /// The policy of ``httpCookieStorage``.
+    public var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy {
+        get { httpCookieStorage?.cookieAcceptPolicy ?? .never }
+        set { httpCookieStorage?.cookieAcceptPolicy = newValue }
+    }
 
     private init(_ headers: HTTPHeaders) { self.headers = headers }
 
@@ -27,16 +41,6 @@ public final class URLSessionConfiguration {
         public static var `default`: URLSessionConfiguration { URLSessionConfiguration(.default) }
         /// New settings.
         public static var ephemeral: URLSessionConfiguration { URLSessionConfiguration(.default) }
-    }
-
-    /// Not available.
-    @available(
-        *,
-        unavailable,
-        message: "a process on Linux is not suspended: use a service, or an outbox (ReachabilityOutbox)"
-    )
-    public static func background(withIdentifier identifier: String) -> URLSessionConfiguration {
-        .default
     }
 
     /// The header fields by name, see ``headers``.
@@ -72,12 +76,17 @@ extension Session {
         redirectHandler: (any RedirectHandler)? = nil,
         eventMonitors: [any EventMonitor] = []
     ) {
+        var headers = configuration.headers
+        if configuration.requestCachePolicy.bypassesRemoteCaches, headers["Cache-Control"] == nil {
+            headers.add(URLRequest.noCache)
+        }
         self.init(
             settings: configuration.settings,
-            headers: configuration.headers,
+            headers: headers,
             startRequestsImmediately: startRequestsImmediately,
             interceptor: interceptor,
             redirectHandler: redirectHandler,
+            cookieStorage: configuration.httpShouldSetCookies ? configuration.httpCookieStorage : nil,
             eventMonitors: eventMonitors
         )
     }

@@ -125,16 +125,6 @@ nonisolated extension DataStreamRequest {
         return piece
     }
 
-    /// Calls the closure with the head of each answer, before the body is read.
-    @discardableResult
-    public func onHTTPResponse(
-        on queue: DispatchQueue = Session.handlerQueue,
-        perform handler: @escaping @Sendable (_ response: HTTPURLResponse) -> Void
-    ) -> Self {
-        setResponseHandler { response in await queue.call { handler(response) } }
-        return self
-    }
-
     /// The result of a request that is read as it comes.
     public struct Completion: Sendable {
         /// The request as it was sent last; nil if it could not be created.
@@ -224,8 +214,6 @@ private struct StreamSequence<Decoder: PieceDecoder>: AsyncSequence, Sendable {
     struct Iterator: AsyncIteratorProtocol {
         var base: StreamReader<Decoder>
 
-        mutating func next() async throws(AFError) -> Decoder.Element? { try await base.nextElement() }
-
         mutating func next(isolation: isolated (any Actor)?) async throws(AFError) -> Decoder.Element? {
             try await base.nextElement()
         }
@@ -280,10 +268,6 @@ nonisolated extension DataStreamRequest {
     public typealias Handler<Success: Sendable, Failure: Error> = @Sendable (Stream<Success, Failure>) throws -> Void
 
     /// Calls the handler with each piece.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue of the handler.
-    ///   - handler: Receives each piece and the end.
     @discardableResult
     public func responseStream(
         on queue: DispatchQueue = Session.handlerQueue,
@@ -293,10 +277,6 @@ nonisolated extension DataStreamRequest {
     }
 
     /// Calls the handler with UTF-8 text in whole characters.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue of the handler.
-    ///   - handler: Receives the text and the end.
     @discardableResult
     public func responseStreamString(
         on queue: DispatchQueue = Session.handlerQueue,

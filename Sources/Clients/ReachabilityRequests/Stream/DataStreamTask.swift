@@ -65,18 +65,14 @@ struct EventSequence<Decoder: PieceDecoder>: AsyncSequence, Sendable {
             (self.request, self.base) = (request, base)
         }
 
-        mutating func next() async -> DataStreamRequest.Stream<Decoder.Element, Decoder.Failure>? {
+        mutating func next(
+            isolation: isolated (any Actor)?
+        ) async -> DataStreamRequest.Stream<Decoder.Element, Decoder.Failure>? {
             guard !isOver else { return nil }
             if let element = await base.next() { return DataStreamRequest.Stream(.stream(element), of: request) }
             isOver = true
             let taken = base.isReader ? nil : DataStreamRequest.Completion(request.request, .taken)
             return (taken ?? request.completion).map { DataStreamRequest.Stream(.complete($0), of: request) }
-        }
-
-        mutating func next(
-            isolation: isolated (any Actor)?
-        ) async -> DataStreamRequest.Stream<Decoder.Element, Decoder.Failure>? {
-            await next()
         }
     }
 }

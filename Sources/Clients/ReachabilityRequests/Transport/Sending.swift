@@ -77,6 +77,7 @@ extension Session {
             if let refusal = latest.refusal { throw refusal }
         }
         options.redirecting = { next in await reader.redirect(to: next) }
+        if reader.request.httpShouldHandleCookies { options.cookies = cookieStorage }
         if let download = reader.download { options.resumes = { download.isResumable } }
         options.observer = { [observer = options.observer] event in
             observer?(event)

@@ -79,6 +79,9 @@ public struct RequestRetryOptions: Sendable {
     /// Changes the request of a redirect that is followed. If it returns nil, the redirect is the response.
     package var redirecting: (@Sendable (PlainRequest) async -> PlainRequest?)?
 
+    /// The cookies of each attempt, at any origin. Nil if none are sent and kept.
+    package var cookies: (any CookieKeeper)?
+
     /// Creates options. The table of the type lists the defaults.
     public init(
         adapter: (any RequestAdapter)? = nil,
@@ -109,6 +112,15 @@ public struct RequestRetryOptions: Sendable {
         self.tracer = tracer
         self.clock = clock
     }
+}
+
+/// A storage of cookies.
+package protocol CookieKeeper: AnyObject, Sendable {
+    /// Returns the value of the field Cookie of a request. Nil if it has no cookies.
+    func field(for url: String) -> String?
+
+    /// Keeps the cookies of the fields Set-Cookie of a response.
+    func keep(_ fields: [String], from url: String)
 }
 
 /// The header field by which a server recognises a repeated request. Its value, the key, is the same in each attempt

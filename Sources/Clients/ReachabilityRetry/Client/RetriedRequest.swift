@@ -120,13 +120,16 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
 
     private func step(_ hop: RedirectHop, _ head: AnswerHead, _ latest: LatestRequest) -> RedirectStep {
         guard (300..<400).contains(head.status) else { return .keep }
+        var rule = options.redirects ?? .follow()
+        // A server may set a cookie and redirect to the same URL.
+        if options.cookies != nil, head["Set-Cookie"] != nil { rule = .follow(rule.limit, allowsCycles: true) }
         return hop.step(
             after: head.status,
             location: head["Location"],
             sentTo: latest.request?.url ?? hop.request.url,
             isReplayable: body.isReplayable,
             idempotency: options.idempotency,
-            by: options.redirects ?? .follow()
+            by: rule
         )
     }
 
