@@ -39,88 +39,44 @@ private struct FieldElements: Sequence, IteratorProtocol {
         var parameter: (name: String, value: String)?
     }
 
-    private var rest: ArraySlice<UInt8>
+    private var reader: FieldReader
 
-    init(_ field: String) {
-        rest = Array(field.utf8)[...]
-    }
+    init(_ field: String) { reader = FieldReader(field) }
 
     mutating func next() -> Element? {
-        skip(" \t,")
-        guard !rest.isEmpty else { return nil }
+        repeat { reader.skipBlanks() } while reader.take(",")
+        guard !reader.isAtEnd else { return nil }
         var element = Element()
-        let word = token()
+        let word = reader.token() ?? ""
         if parameterFollows() {
             element.parameter = (word, value())
         } else {
             element.scheme = word
-            skip(" \t")
-            let start = rest
-            let name = token()
-            if !name.isEmpty, parameterFollows() {
+            reader.skipBlanks()
+            let start = reader
+            if let name = reader.token(), parameterFollows() {
                 element.parameter = (name, value())
             } else {
                 // Another scheme's credentials in one word (token68), which no scheme here uses.
-                rest = start
+                reader = start
             }
         }
         // Whatever is left of a damaged element is skipped, with its quoted texts.
-        while let byte = rest.first, byte != UInt8(ascii: ",") {
-            if byte == UInt8(ascii: "\"") { _ = quoted() } else { rest.removeFirst() }
-        }
+        while !reader.isAtEnd, !reader.isAt(",") { if reader.quoted(mayBeOpen: true) == nil { reader.skip() } }
         return element
-    }
-
-    private mutating func skip(_ bytes: String) {
-        rest = rest.drop { bytes.utf8.contains($0) }
-    }
-
-    /// Reads a token (RFC 9110, section 5.6.2).
-    private mutating func token() -> String {
-        let bytes = rest.prefix { byte in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "a")...UInt8(ascii: "z"):
-                true
-            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-            }
-        }
-        rest = rest.dropFirst(bytes.count)
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Reads an equals sign and the white space around it. The padding of token68 is no such sign: a comma or the end follows it.
     private mutating func parameterFollows() -> Bool {
-        let start = rest
-        skip(" \t")
-        guard rest.first == UInt8(ascii: "=") else {
-            rest = start
-            return false
+        let start = reader
+        reader.skipBlanks()
+        if reader.take("=") {
+            reader.skipBlanks()
+            if !reader.isAtEnd, !reader.isAt(","), !reader.isAt("=") { return true }
         }
-        rest.removeFirst()
-        skip(" \t")
-        if rest.isEmpty || rest.first == UInt8(ascii: ",") || rest.first == UInt8(ascii: "=") {
-            rest = start
-            return false
-        }
-        return true
+        reader = start
+        return false
     }
 
-    private mutating func value() -> String {
-        rest.first == UInt8(ascii: "\"") ? quoted() : token()
-    }
-
-    /// Reads a quoted string (RFC 9110, section 5.6.4).
-    private mutating func quoted() -> String {
-        var bytes: [UInt8] = []
-        rest.removeFirst()
-        while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
-            if byte == UInt8(ascii: "\\"), let escaped = rest.popFirst() {
-                bytes.append(escaped)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    private mutating func value() -> String { reader.quoted(mayBeOpen: true) ?? reader.token() ?? "" }
 }

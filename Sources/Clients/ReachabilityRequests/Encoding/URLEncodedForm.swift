@@ -213,19 +213,13 @@ final class FormNode {
         case let value as Decimal: content = .text("\(value)")
         case let value as URL: content = .text(value.absoluteString)
         default:
-            if let text = try Self.text(of: value, options) {
-                content = .text(text)
-            } else {
-                try value.encode(to: FormNodeEncoder(codingPath: path, node: self, options: options))
-            }
+            // Nil if the type encodes itself.
+            let text =
+                try (value as? Date).flatMap(options.dateEncoding.encode)
+                ?? (value as? Data).flatMap(options.dataEncoding.encode)
+            if let text { return content = .text(text) }
+            try value.encode(to: FormNodeEncoder(codingPath: path, node: self, options: options))
         }
-    }
-
-    /// Nil if the type encodes itself.
-    private static func text(of value: any Encodable, _ options: URLEncodedFormEncoder) throws -> String? {
-        if let date = value as? Date { return try options.dateEncoding.encode(date) }
-        if let data = value as? Data { return try options.dataEncoding.encode(data) }
-        return nil
     }
 
     func encodeNil(_ options: URLEncodedFormEncoder) {

@@ -34,8 +34,9 @@ public struct ResponseCacher: Sendable {
 
 nonisolated extension Request {
     /// Not available.
+    @discardableResult
     @available(*, unavailable, message: "answers are not cached: remove the call")
-    public func cacheResponse<Handler>(using handler: Handler) -> Self { self }
+    public func cacheResponse(using handler: ResponseCacher) -> Self { self }
 }
 
 extension URLSessionConfiguration {
@@ -53,6 +54,7 @@ extension URLSessionConfiguration {
 
 extension Session {
     /// Not available.
+    @discardableResult
     @available(
         *,
         unavailable,

@@ -95,9 +95,12 @@ struct FieldReader {
         rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
     }
 
+    /// Returns whether a character is the next one.
+    func isAt(_ character: Unicode.Scalar) -> Bool { rest.first == UInt8(ascii: character) }
+
     /// Takes a character if it is the next one.
     mutating func take(_ character: Unicode.Scalar) -> Bool {
-        guard rest.first == UInt8(ascii: character) else { return false }
+        guard isAt(character) else { return false }
         rest = rest.dropFirst()
         return true
     }
@@ -114,7 +117,9 @@ struct FieldReader {
     }
 
     /// RFC 9110, section 5.6.4.
-    mutating func quoted() -> String? {
+    ///
+    /// - Parameter mayBeOpen: True if the text may end without a quotation mark.
+    mutating func quoted(mayBeOpen: Bool = false) -> String? {
         var reader = self
         guard reader.take("\"") else { return nil }
         var bytes: [UInt8] = []
@@ -130,7 +135,9 @@ struct FieldReader {
                 bytes.append(byte)
             }
         }
-        return nil
+        guard mayBeOpen else { return nil }
+        self = reader
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// A number that is not negative; nil if it is missing or too large.
@@ -193,7 +200,9 @@ struct MIMEType: Hashable, Sendable {
         "js": "text/javascript", "json": "application/json", "xml": "application/xml", "pdf": "application/pdf",
         "zip": "application/zip", "gz": "application/gzip", "tar": "application/x-tar", "jpg": "image/jpeg",
         "jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif", "svg": "image/svg+xml", "webp": "image/webp",
-        "mp3": "audio/mpeg", "wav": "audio/wav", "mp4": "video/mp4", "webm": "video/webm",
+        "mp3": "audio/mpeg", "wav": "audio/wav", "mp4": "video/mp4", "webm": "video/webm", "mov": "video/quicktime",
+        "m4a": "audio/mp4", "ogg": "audio/ogg", "heic": "image/heic", "bmp": "image/bmp", "ico": "image/x-icon",
+        "md": "text/markdown", "plist": "application/x-plist", "wasm": "application/wasm", "rtf": "application/rtf",
     ]
 }
 
