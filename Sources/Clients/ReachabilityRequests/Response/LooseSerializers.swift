@@ -43,7 +43,7 @@ public struct JSONResponseSerializer: ResponseSerializer {
     }
 }
 
-/// The body as dictionaries, arrays, text, numbers, Boolean values, dates and bytes, from a property list in any format.
+/// The body as dictionaries, arrays, text, numbers, Boolean values, dates and bytes, from a property list.
 ///
 /// Prefer ``DecodableResponseSerializer`` with a `PropertyListDecoder`: its values have types.
 public struct PropertyListResponseSerializer: ResponseSerializer {
@@ -144,8 +144,9 @@ private struct LooseValue: Decodable {
     let value: any Sendable
 
     init(from decoder: any Decoder) throws {
-        let isWithinLimit = (decoder.userInfo[Self.limit] as? Limit)?.take() ?? true
-        guard isWithinLimit, decoder.codingPath.count <= PropertyList.maximumDepth else {
+        // Only for property lists.
+        let limit = decoder.userInfo[Self.limit] as? Limit
+        guard limit?.take() ?? true, decoder.codingPath.count <= PropertyList.maximumDepth else {
             let context = DecodingError.Context(codingPath: [], debugDescription: "it has too many values or levels")
             throw DecodingError.dataCorrupted(context)
         }
@@ -160,9 +161,9 @@ private struct LooseValue: Decodable {
             value = number
         } else if let text = try? container.decode(String.self) {
             value = text
-        } else if let bytes = try? container.decode(Data.self) {
+        } else if limit != nil, let bytes = try? container.decode(Data.self) {
             value = bytes
-        } else if let date = try? container.decode(Date.self) {
+        } else if limit != nil, let date = try? container.decode(Date.self) {
             value = date
         } else if var elements = try? decoder.unkeyedContainer() {
             var values: [any Sendable] = []
