@@ -64,15 +64,16 @@ public class Request {
 
     /// Called once the request has ended, or was cancelled. It may be called again.
     nonisolated func didEnd() {
-        let isFirst = values.withLock { values in
+        values.withLock { values in
             values.upload.finish()
             values.download.finish()
-            defer { values.hasEnded = true }
-            return !values.hasEnded
+            if !values.hasEnded, let monitors = values.monitors ?? session.monitors.ifWatched {
+                didFinish(values, monitors)
+            }
+            values.hasEnded = true
         }
         gate.open()
         session.active.withLock { _ = $0.remove(self) }
-        if isFirst { didFinish() }
     }
 
     /// Cancels the request: a wait, an attempt or the answer. A request that has ended does not change.
@@ -125,6 +126,16 @@ struct RequestValues: Sendable {
 enum Direction: Sendable { case upload, download }
 
 extension RequestValues {
+    var tasks: [URLSessionTask] {
+        performed.indices.map { index in
+            URLSessionTask(
+                originalRequest: requests.first,
+                currentRequest: performed[index],
+                response: index == performed.count - 1 ? response : nil
+            )
+        }
+    }
+
     subscript(direction: Direction) -> ProgressFeed {
         get { direction == .upload ? upload : download }
         _modify { if direction == .upload { yield &upload } else { yield &download } }
@@ -206,16 +217,7 @@ nonisolated extension Request {
     public var performedRequests: [URLRequest] { values.withLock { $0.performed } }
 
     /// The attempts. The last one has the latest answer.
-    public var tasks: [URLSessionTask] {
-        let (original, performed, response) = values.withLock { ($0.requests.first, $0.performed, $0.response) }
-        return performed.indices.map { index in
-            URLSessionTask(
-                originalRequest: original,
-                currentRequest: performed[index],
-                response: index == performed.count - 1 ? response : nil
-            )
-        }
-    }
+    public var tasks: [URLSessionTask] { values.withLock { $0.tasks } }
     /// The first attempt; nil before it.
     public var firstTask: URLSessionTask? { tasks.first }
     /// The last attempt; nil before the first one.

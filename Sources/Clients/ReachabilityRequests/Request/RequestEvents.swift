@@ -149,12 +149,17 @@ nonisolated extension Request {
             return values.isTaskOpen && !values.hasEnded
         }
         guard isTaskOpen, let monitors else { return }
-        didComplete(metrics, error, monitors)
+        didComplete(lastTask, metrics, error, monitors)
         monitors.report { $0.requestIsRetrying(self) }
     }
 
-    private func didComplete(_ metrics: RequestMetrics, _ error: AFError?, _ monitors: MonitorList) {
-        guard let task = lastTask else { return }
+    private func didComplete(
+        _ task: URLSessionTask?,
+        _ metrics: RequestMetrics,
+        _ error: AFError?,
+        _ monitors: MonitorList
+    ) {
+        guard let task else { return }
         let error = error?.isResponseValidationError == true ? nil : error
         if let error, !error.isSessionTaskError, !error.isExplicitlyCancelledError {
             monitors.report { $0.request(self, didFailTask: task, earlyWithError: error) }
@@ -163,13 +168,16 @@ nonisolated extension Request {
         monitors.report { $0.request(self, didCompleteTask: task, with: error) }
     }
 
-    /// The request has its result.
-    func didFinish() {
-        guard let monitors, let answer = exchange.result else { return }
-        let (isTaskOpen, isCancelled) = values.withLock { ($0.isTaskOpen, $0.isCancelled) }
+    /// The request has its result. Called under the lock of the values, so that no thread reports a later event before.
+    func didFinish(_ values: RequestValues, _ monitors: MonitorList) {
+        guard let answer = exchange.result else { return }
+        let task = values.isTaskOpen ? values.tasks.last : nil
         // The last task that waited for the result was cancelled.
-        if answer.error?.isExplicitlyCancelledError == true, !isCancelled { didCancel() }
-        if isTaskOpen { didComplete(answer.metrics ?? RequestMetrics(), answer.error, monitors) }
+        if answer.error?.isExplicitlyCancelledError == true, !values.isCancelled {
+            monitors.report { $0.requestDidCancel(self) }
+            if let task { monitors.report { $0.request(self, didCancelTask: task) } }
+        }
+        didComplete(task, answer.metrics ?? RequestMetrics(), answer.error, monitors)
         monitors.report { $0.requestDidFinish(self) }
     }
 
