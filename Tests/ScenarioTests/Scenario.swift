@@ -2,19 +2,21 @@ import Foundation
 import NetworkLab
 import Testing
 
-/// One change of a network and its reversal, with what packets must do before, after and back again.
+/// A change of a network and its reversal, with the targets that packets must reach before the change, after it and
+/// after the reversal.
 ///
-/// Scripts are commands separated by `;` or line ends; see `Stage`. A pattern names the targets that answer: `g` the
-/// network at large, `4` the IPv4 host, `6` the IPv6 host, `a`, `b`, ... the scenario's own hosts, and `w` when the
-/// way is a WWAN link. `?` means that chance decides: packets are sent, and the product must say what became of them.
+/// Scripts are commands separated by `;` or line ends; see `Stage`. A pattern names the targets that answer: `g` is
+/// the network at large, `4` the IPv4 host, `6` the IPv6 host, and `a`, `b`, ... are the scenario's own hosts. `w`
+/// means that the path is a WWAN link. `?` means that the result depends on chance: the test sends packets, and the
+/// product must report the result.
 struct Scenario: Sendable {
-    /// What the product is measured against.
+    /// What the product must report in the middle phase.
     enum Measure: Sendable {
-        /// It says what packets do.
+        /// The product must report the targets that packets reach.
         case packets
-        /// The kernel has no way to know; the product must not say a word about the change.
+        /// The kernel cannot detect the change, so the product must not report it.
         case kernelCannotKnow
-        /// It says this instead in the middle phase, for the reason given.
+        /// The product must report the pattern `told` instead, for the given reason.
         case exception(told: String, because: String)
     }
 
@@ -31,11 +33,11 @@ struct Scenario: Sendable {
     var hosts: [String] = []
     var measure = Measure.packets
     var needs: [Need] = []
-    /// Lines between the first and the last are in order, because the network really went through them.
+    /// Whether lines between the first and the last are allowed, because the network really was in these states.
     var mayFlip = false
-    /// No other scenario runs beside it, so that a burst of changes is not torn apart for want of a processor.
+    /// Whether no other scenario may run at the same time. A busy processor could delay parts of a burst of changes.
     var alone = false
-    /// How long nothing more may be said once all agree on the change.
+    /// The time without further lines after all lines agree on the change.
     var quiet = Duration.milliseconds(300)
 
     static let all = groups.flatMap(\.self)
@@ -52,11 +54,11 @@ extension Scenario: CustomTestStringConvertible {
     var testDescription: String { "\(id): \(title)" }
 }
 
-/// Something whose reachability is watched.
+/// A watched target: a host, or the network at large.
 struct Target: Hashable {
     /// Its letter in the patterns of scenarios.
     let letter: Character
-    /// Its address, nil for the network at large.
+    /// Its address, or nil for the network at large.
     let host: String?
 
     static let large = Target(letter: "g", host: nil)
@@ -66,7 +68,8 @@ struct Target: Hashable {
         zip("46", Topology.hosts).map(Target.init) + zip("abcdef", scenario.hosts).map(Target.init)
     }
 
-    /// The targets that packets reach, where no answer is claimed. Silence is waited for several times, so that a late packet counts.
+    /// The targets that packets reach in a phase with the pattern `?`. It asks several times, so that a late answer
+    /// counts.
     static func answering(_ targets: [Target], _ oracle: PacketOracle) throws -> [Target] {
         let addresses = targets.compactMap(\.host) + LargeNetwork.ipv4 + LargeNetwork.ipv6
         var answering: Set<String> = []
@@ -78,7 +81,8 @@ struct Target: Hashable {
         return targets.filter { $0.host.map(answering.contains) ?? LargeNetwork.isReachable(answering) }
     }
 
-    /// Which of the targets packets reach. `?` in the pattern: nil.
+    /// The targets that packets reach. Returns when they match the pattern, or at the time limit. Returns nil if the
+    /// pattern contains `?`.
     static func reached(
         _ targets: [Target],
         by oracle: PacketOracle,
@@ -131,10 +135,10 @@ struct StatusLine: Decodable {
         }
     }
 
-    /// What is compared with the truth.
+    /// The part of the line that is compared with the result of the packets.
     var said: Expectation { Expectation(status: status, connectionType: connectionType) }
 
-    /// What of the line contradicts the rest of it.
+    /// The first contradiction between the members of the line, if any.
     private var contradiction: String? {
         let isReachable = status == "reachable"
         let rules = [
@@ -150,7 +154,7 @@ struct StatusLine: Decodable {
         return rules.first(where: \.value)?.key
     }
 
-    /// The clock that `monotonicNanoseconds` is read from.
+    /// The current time of the clock that provides `monotonicNanoseconds`.
     static func monotonicNanoseconds() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

@@ -4,12 +4,12 @@ import LinuxSupport
 import NetworkLab
 import Testing
 
-/// One pass through a scenario. Blocks; for a thread of its own.
+/// One run of a scenario. It blocks, so it needs its own thread.
 final class ScenarioRun {
     struct Outcome: Sendable {
         var findings: [Finding] = []
         var checks = 0
-        /// How long after the end of the change each expected line was written, where it was not written earlier.
+        /// For each expected line that was written after the end of the change: the time between the two.
         var delays: [Duration] = []
         var duration = Duration.zero
     }
@@ -90,7 +90,7 @@ final class ScenarioRun {
         watchers.lazy.compactMap { $0.lines[target]?.last?.said }.first
     }
 
-    /// The targets of which the last line is right, at once or soon.
+    /// Returns the targets whose last line is as expected before the time limit.
     private func checkAgreement(in phase: Phase, since changed: UInt64) throws -> Set<Target> {
         var agreeing: Set<Target> = []
         for target in targets {
@@ -127,7 +127,8 @@ final class ScenarioRun {
         }
     }
 
-    /// No change of the status too many since the phase before, and no line that repeats the one before it.
+    /// Checks that the status has not changed more often than expected since the previous phase, and that no line
+    /// repeats the previous one.
     private func checkLines(of phase: Phase, agreeing: Set<Target>) {
         for target in targets {
             outcome.checks += 1
@@ -138,7 +139,7 @@ final class ScenarioRun {
             let changes = known == 0 || said[known - 1] != said.last ? 1 : 0
             let news = zip(lines, lines.dropFirst()).dropFirst(max(known - 1, 0))
             let repeats = news.contains { $0.said == $1.said && $0.reason == $1.reason }
-            // A line may also come for a new reason, so only changes of the status are counted.
+            // A new reason also causes a line, so only changes of the status are counted.
             let turns = news.count { $0.said != $1.said } + (known == 0 ? 1 : 0)
             if repeats || (!scenario.mayFlip && turns > changes) {
                 let text = lines.dropFirst(known).map(describe).joined(separator: ", ")
@@ -161,7 +162,7 @@ final class ScenarioRun {
         }
     }
 
-    /// The type of the way counts for the standard targets; the own addresses of the client have none to speak of.
+    /// Compares the connection type only for the standard targets. The client's own addresses have no meaningful one.
     private func agrees(_ said: Expectation?, with expected: Expectation, about target: Target) -> Bool {
         "g46".contains(target.letter) ? said == expected : said?.status == expected.status
     }
@@ -172,13 +173,13 @@ final class ScenarioRun {
     }
 }
 
-/// One of the three states a scenario goes through.
+/// One of the three phases of a scenario.
 struct Phase {
     let name: String
     let script: String
     let packets: String
     var told: String
-    /// How long nothing more may be said once all agree.
+    /// The time without further lines after all lines agree.
     var quiet = Duration.milliseconds(300)
 
     /// The phases of a scenario in their order.
@@ -202,14 +203,14 @@ struct Phase {
         ]
     }
 
-    /// What the product must say of each target in this phase.
+    /// The status that the product must report for a target in this phase.
     func expectation(of target: Target) -> Expectation {
         guard told.contains(target.letter) else { return Expectation(status: "notReachable", connectionType: nil) }
         return Expectation(status: "reachable", connectionType: told.contains("w") ? "wwan" : "ethernetOrWiFi")
     }
 }
 
-/// What must be there for a scenario to be possible.
+/// A requirement of a scenario.
 enum Need: String, Sendable {
     case tun = "/dev/net/tun"
     case radvd = "/usr/sbin/radvd"
@@ -220,13 +221,13 @@ enum Need: String, Sendable {
         case .tun, .radvd:
             access(rawValue, R_OK) == 0
         case .otherUsers:
-            // Inside `unshare -Ur` there is one user only.
+            // Inside `unshare -Ur` there is only one user.
             (try? String(contentsOfFile: "/proc/self/uid_map", encoding: .utf8))?.hasSuffix(" 1\n") == false
         }
     }
 }
 
-/// What a line is compared by.
+/// The expected part of a line.
 struct Expectation: Equatable, CustomStringConvertible {
     let status: String
     let connectionType: String?
@@ -234,22 +235,22 @@ struct Expectation: Equatable, CustomStringConvertible {
     var description: String { connectionType.map { "\(status) \($0)" } ?? status }
 }
 
-/// Something that is not as it should be, or was not looked at.
+/// A failed check, or a scenario that was skipped.
 struct Finding: Sendable {
     enum Kind: String, CaseIterable, Sendable {
-        /// Packets did not do what the scenario claims.
+        /// Packets reached other targets than the scenario states.
         case truth
-        /// No line came although the status changed.
+        /// The status changed, but no line was written.
         case missing
-        /// The last line says something else than packets.
+        /// The last line contradicts the expected status.
         case wrong
-        /// A line came although nothing changed.
+        /// A line was written, but the status did not change.
         case extra
-        /// The one-shot command disagrees.
+        /// The one-shot command reports another status.
         case oneShot = "one-shot"
-        /// A process, a line or a command was not as it must be.
+        /// A process or a command failed, or a line is invalid.
         case broken
-        /// The scenario is impossible here.
+        /// The machine does not meet a requirement of the scenario.
         case skipped
     }
 
@@ -257,7 +258,7 @@ struct Finding: Sendable {
     let text: String
 }
 
-/// Counts what all scenarios found and prints it when the suite ends.
+/// Collects the findings of all scenarios and prints them at the end of the suite.
 struct Report: SuiteTrait, TestScoping {
     private struct Quorum {
         var scenarios = 0
@@ -311,6 +312,6 @@ struct Report: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == Report {
-    /// Prints the sum of all scenarios at the end.
+    /// Prints the findings of all scenarios at the end.
     static var report: Self { Report() }
 }

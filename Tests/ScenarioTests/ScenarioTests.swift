@@ -2,7 +2,8 @@ import Foundation
 import NetworkLab
 import Testing
 
-/// The product against packets: every known way in which Linux gains or loses the network.
+/// Compares the product's reports with the results of packets, for every known way in which Linux gains or loses the
+/// network.
 ///
 ///     Scripts/test -- --filter ^ScenarioTests                              all scenarios
 ///     SCENARIOS=b1,x2 Scripts/test -- --filter ^ScenarioTests              some scenarios
@@ -10,7 +11,7 @@ import Testing
 ///     REACHABILITY_BINARY=/usr/bin/reachability Scripts/test -- --filter ^ScenarioTests
 @Suite(.report)
 struct ScenarioTests {
-    /// Few at a time: each has two watching processes and asks many questions.
+    /// Limits the number of concurrent scenarios, because each has two watching processes and starts many commands.
     private static let gate = ConcurrencyGate(6)
 
     /// All scenarios, or those whose identifiers SCENARIOS names, separated by commas.
@@ -21,7 +22,7 @@ struct ScenarioTests {
         return Scenario.all.filter { scenario in names.contains { $0 == scenario.id } }
     }()
 
-    @Test("The product agrees with packets", arguments: chosen)
+    @Test("The product reports the targets that packets reach", arguments: chosen)
     func agreement(scenario: Scenario) async throws {
         try await ScenarioTests.gate.run(alone: scenario.alone) {
             let outcome = try await LabThread.detached { ScenarioRun.outcome(of: scenario) }
@@ -37,9 +38,9 @@ struct ScenarioTests {
     }
 }
 
-/// The laboratory itself.
+/// Tests of the laboratory itself.
 @Suite struct LabTests {
-    @Test("Children live in their namespace and end as they say")
+    @Test("Child processes run in their namespace and return their exit status")
     func children() async throws {
         let namespace = try LabNamespace()
         let (links, status) = try await LabThread.detached {
@@ -51,13 +52,13 @@ struct ScenarioTests {
         #expect(status == 7)
     }
 
-    @Test("A child that does not end is ended")
+    @Test("A child process that exceeds the time limit is killed")
     func endlessChild() async throws {
         let status = try await LabThread.detached { try LabProcess("sleep", ["60"]).wait(within: .zero).status }
         #expect(status == -SIGKILL)
     }
 
-    @Test("Commands that fail throw")
+    @Test("A failed command throws an error")
     func failingCommand() async throws {
         let namespace = try LabNamespace()
         await #expect(throws: LabError.self) {
@@ -65,7 +66,7 @@ struct ScenarioTests {
         }
     }
 
-    @Test("A name comes and goes", .enabled(if: access("/run", W_OK) == 0))
+    @Test("A name of a namespace is created and removed", .enabled(if: access("/run", W_OK) == 0))
     func name() async throws {
         let path = try await LabThread.detached {
             let namespace = try LabNamespace()
@@ -78,7 +79,7 @@ struct ScenarioTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test("The oracle knows silence from an answer")
+    @Test("The oracle distinguishes silence from an answer")
     func oracle() async throws {
         let reachable = try await LabThread.detached {
             let lab = try Topology(.one)

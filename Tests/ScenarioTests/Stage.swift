@@ -2,7 +2,8 @@ import Glibc
 import NetworkLab
 import TestSupport
 
-/// Where a scenario's scripts are played. Each command begins with its namespace, `C`lient, `R`outer or `S`erver:
+/// The networks that run a scenario's scripts. Each command begins with its namespace, `C`lient, `R`outer or
+/// `S`erver:
 ///
 ///     C link set c0 down              an ip command; neighbours of the same namespace share one `ip -batch`
 ///     C -6 rule add pref 100 ...      the same with a family
@@ -72,7 +73,7 @@ final class Stage {
             .joined(separator: " ")
     }
 
-    /// The `ip` commands of a line, nil when it is something else.
+    /// The `ip` commands of a line, or nil for another command.
     private static func ipCommands(_ words: [String]) -> [String]? {
         let others = ["bridge", "sysctl", "tun", "carrier", "reader", "none", "until", "radvd"]
         guard let verb = words.first, !others.contains(verb) else {
@@ -145,7 +146,7 @@ final class Stage {
     }
 }
 
-/// A running `reachability watch --json`: a black box that writes lines.
+/// A running `reachability watch --json` process and the lines it has written.
 final class Watcher {
     let targets: [Target]
     let process: LabProcess
@@ -157,7 +158,7 @@ final class Watcher {
         process = try namespace.start(Product.path, ["watch", "--json"] + targets.compactMap(\.host))
     }
 
-    /// Reads what has been written.
+    /// Reads and parses the lines that have been written since the last call.
     func read() throws {
         let bytes = process.drain()
         while let end = bytes[parsed...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -170,7 +171,8 @@ final class Watcher {
         }
     }
 
-    /// Reads until the condition holds, woken by what the watchers write. Whether it held in time. Blocks.
+    /// Reads the output of the watchers until the condition holds. Returns whether it held before the time limit.
+    /// Blocks.
     static func read(
         _ watchers: [Watcher],
         within limit: Duration,
@@ -196,7 +198,8 @@ final class Watcher {
 
 /// The `reachability` binary under test.
 enum Product {
-    /// REACHABILITY_BINARY, else the binary beside the running test bundle. `none` measures only packets.
+    /// The value of REACHABILITY_BINARY, or the binary in the directory of the running test bundle. With `none`, the
+    /// tests only check packets.
     static let path: String =
         if let chosen = getenv("REACHABILITY_BINARY") {
             String(cString: chosen)
@@ -206,7 +209,7 @@ enum Product {
 
     static var isMeasured: Bool { path != "none" }
 
-    /// Asks once, and returns the line and the exit status.
+    /// Runs the one-shot command for a target, and returns its line and its exit status.
     static func ask(_ target: Target, in namespace: LabNamespace) throws -> (line: StatusLine, status: CInt) {
         let result = try namespace.run(path, ["status", "--json"] + [target.host].compactMap(\.self))
         let lines = result.output.split(separator: "\n")

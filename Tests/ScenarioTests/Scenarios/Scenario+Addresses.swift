@@ -107,7 +107,7 @@ extension Scenario {
 }
 
 extension Scenario {
-    /// Addresses and routes that live for a time.
+    /// Addresses and routes with a limited lifetime.
     static let lifetimes = [
         Scenario(
             id: "m1",

@@ -1,7 +1,7 @@
 import NetworkLab
 
 extension Scenario {
-    /// Devices that come, go, move or change their clothes.
+    /// Devices that are added, deleted, moved, renamed or otherwise changed.
     static let devices = [
         Scenario(
             id: "g1",
@@ -45,7 +45,7 @@ extension Scenario {
         ),
     ]
 
-    /// Two uplinks of which one fails.
+    /// Two uplinks, one of which fails.
     static let uplinkPairs = [
         Scenario(
             id: "n5",
@@ -98,7 +98,7 @@ extension Scenario {
 }
 
 extension Scenario {
-    /// Devices on top of others.
+    /// Devices stacked on other devices.
     static let stacked = [
         Scenario(
             id: "o1",
@@ -205,7 +205,7 @@ extension Scenario {
         ),
     ]
 
-    /// The default route leads through a bridge with a single port, a vxlan to this far end.
+    /// The default route uses a bridge with a single port, a vxlan device to this remote address.
     private static func bridgedTunnel(_ end: String) -> String {
         """
         R link add vxp type vxlan id 7 local \(end) remote 10.1.0.2 dstport 4789

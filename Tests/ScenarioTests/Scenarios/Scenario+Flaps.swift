@@ -1,7 +1,7 @@
 import NetworkLab
 
 extension Scenario {
-    /// Changes that come faster than anybody can follow; only where it ends counts.
+    /// Changes that are faster than any reader can follow. Only the final state counts.
     static let flaps = [
         Scenario(
             id: "flap-off",
@@ -85,7 +85,8 @@ extension Scenario {
 }
 
 extension Scenario {
-    /// Swaps in one burst: what lies between two steps may be seen, and was so; of one step nothing is to be seen.
+    /// Swaps in one burst. The state between two steps really existed, so the product may report it. A single step
+    /// must not appear as two changes.
     static let swaps = [
         Scenario(
             id: "s1",
@@ -152,7 +153,7 @@ extension Scenario {
     ]
 }
 
-/// Scripts that many scenarios share.
+/// Scripts that several scenarios share.
 extension Scenario {
     static let noIPv4 = "C addr del 10.1.0.2/24 dev c0"
     static let noIPv6 = "C sysctl net.ipv6.conf.c0.disable_ipv6=1"
@@ -160,14 +161,14 @@ extension Scenario {
     static let noDefaults = "C route del default; C -6 route del default"
     static let addresses6 = "C addr add fd01::2/64 dev c0 nodad"
 
-    /// Brings `c0` back after `link set c0 down`, which takes the IPv6 addresses and all default routes with it.
+    /// Restores `c0` after `link set c0 down`, which also removes its IPv6 addresses and all default routes.
     static let upAgain = "C link set c0 up; \(addresses6); \(defaults)"
 
-    /// The router unplugs the cable of `c0`, and plugs it in again.
+    /// Disconnects and reconnects the cable of `c0` at the router.
     static let unplug = "R link set r0 down"
     static let plug = "R link set r0 up; R addr add fd01::1/64 dev r0 nodad"
 
-    /// Makes the veth pair of `c0` again, with all addresses and routes.
+    /// Creates the veth pair of `c0` again, with all addresses and routes.
     static let newPair = """
         C link add c0 address 02:00:00:00:01:02 type veth peer name r0 address 02:00:00:00:01:01 netns $R
         R link set r0 up; R addr add 10.1.0.1/24 dev r0; R addr add fd01::1/64 dev r0 nodad

@@ -1,7 +1,7 @@
 import NetworkLab
 
 extension Scenario {
-    /// Links that somebody switches off and on.
+    /// Links that are set down and up.
     static let links = [
         Scenario(id: "a1", title: "uplink switched off and on", change: "C link set c0 down", undo: upAgain, after: ""),
         Scenario(
@@ -55,7 +55,7 @@ extension Scenario {
         ),
     ]
 
-    /// Cables that are unplugged and plugged in again; addresses are static.
+    /// Cables that are disconnected and reconnected. Addresses are static.
     static let carriers = [
         Scenario(id: "b1", title: "cable unplugged and plugged in", change: unplug, undo: plug, after: ""),
         Scenario(
@@ -140,8 +140,9 @@ extension Scenario {
         ),
     ]
 
-    /// Default routes through `c1` that are worse than those through `c0`. IPv6 takes them too when the router of the better one was asked for
-    /// in vain (`rt6_check_neigh`), three seconds after the first packet; here that takes longer than a scenario.
+    /// Default routes through `c1` with a higher metric than those through `c0`. IPv6 also uses them when neighbour
+    /// discovery for the better router has failed (`rt6_check_neigh`), by default three seconds after the first
+    /// packet. `mcast_solicit` delays that beyond the end of a scenario.
     static let backup = """
         C route add default via 10.2.0.1 metric 2000; C route add default via fd02::1 metric 2000; \
         C sysctl net.ipv6.neigh.c0.mcast_solicit=300

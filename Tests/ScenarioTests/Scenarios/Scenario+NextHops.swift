@@ -195,7 +195,7 @@ extension Scenario {
 }
 
 extension Scenario {
-    /// Routes with two legs.
+    /// Routes with two next hops.
     static let multipath = [
         Scenario(
             id: "l1",
@@ -368,7 +368,8 @@ extension Scenario {
     private static let legs4 =
         "\(noIPv6); C route replace default nexthop via 10.1.0.1 nexthop via 10.2.0.1"
 
-    /// IPv6 passes over a router that it has not found for three seconds. One that is set for good stays the choice.
+    /// IPv6 skips a router that neighbour discovery has not found within three seconds. A permanent neighbour entry
+    /// prevents that.
     private static let lastingNeighbour =
         "C neigh replace fd01::1 lladdr 02:00:00:00:01:01 dev c0 nud permanent"
 

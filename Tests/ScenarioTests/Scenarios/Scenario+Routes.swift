@@ -1,7 +1,7 @@
 import NetworkLab
 
 extension Scenario {
-    /// Default routes that come and go.
+    /// Default routes that are added and deleted.
     static let defaultRoutes = [
         Scenario(
             id: "d1",
@@ -221,7 +221,7 @@ extension Scenario {
 }
 
 extension Scenario {
-    /// Routes that refuse, and what they leave.
+    /// Routes that reject packets, and the destinations that stay reachable.
     static let refusals =
         ["blackhole", "unreachable", "prohibit", "throw"].flatMap { kind in
             [

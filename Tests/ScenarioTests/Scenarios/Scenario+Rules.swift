@@ -75,7 +75,7 @@ extension Scenario {
             ),
         ]
 
-    /// Policy rules that choose a table.
+    /// Policy rules that select a table.
     static let tables = [
         Scenario(
             id: "i1",
@@ -137,7 +137,7 @@ extension Scenario {
 }
 
 extension Scenario {
-    /// Policy rules that look at the source.
+    /// Policy rules that select by the source address.
     static let sourceRules = [
         Scenario(
             id: "x2",
@@ -214,7 +214,7 @@ extension Scenario {
 }
 
 extension Scenario {
-    /// Routes without a source address that others can answer.
+    /// Default routes on a client without a source address that other hosts can reply to.
     static let sources = [
         Scenario(
             id: "r3",

@@ -1,7 +1,7 @@
 import NetworkLab
 
 extension Scenario {
-    /// Tunnels beside and instead of the uplink.
+    /// Tunnels in addition to the uplink, and instead of it.
     static let tunnels = [
         Scenario(
             id: "x7",
@@ -116,7 +116,7 @@ extension Scenario {
         ),
     ]
 
-    /// Modem links, played by tun devices.
+    /// Modem links, simulated with tun devices.
     static let modems = [
         Scenario(
             id: "p2",

@@ -1,7 +1,7 @@
 import NetworkLab
 
 extension Scenario {
-    /// Set-ups that are rare, and right.
+    /// Rare but valid configurations.
     static let unusual = [
         Scenario(
             id: "v1",
@@ -184,7 +184,7 @@ extension Scenario {
         ),
     ]
 
-    /// What the kernel of the client has no way to know.
+    /// Changes that the client's kernel cannot detect.
     static let unknowable = [
         Scenario(
             id: "q1",
@@ -248,10 +248,10 @@ extension Scenario {
         ),
     ]
 
-    /// Only a carrier that was seen to go makes the kernel think of the mode again.
+    /// The kernel applies the new link mode only after it has noticed a loss of carrier.
     private static let carrierCycle = "\(unplug); C until DOWN link show c0; \(plug)"
 
-    /// Changes that change nothing.
+    /// Changes that do not affect reachability.
     static let irrelevant = [
         "x5-mtu": ("MTU", "C link set c0 mtu 1400", "C link set c0 mtu 1500"),
         "x5-alias": ("alias", "C link set c0 alias foo", "C link set c0 alias bar"),
