@@ -50,7 +50,8 @@ import Testing
             .expectRefusal("cannot read the hosts in /nowhere: No such file or directory", status: 66)
     }
 
-    /// Runs a script with a name service that never answers: the question leaves over the uplink, and no server is there.
+    /// Runs a script with a name service that never answers: queries are sent over the uplink, and no server exists
+    /// there.
     private static func withSilentNames(_ script: String, in namespace: LabNamespace) async throws -> CommandResult {
         let files = """
             d=$(mktemp -d) && echo nameserver 192.0.2.53 > $d/resolv && echo hosts: files dns > $d/switch &&

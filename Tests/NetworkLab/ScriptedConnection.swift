@@ -281,7 +281,7 @@ package struct ReceivedRequest: Sendable {
     package internal(set) var isComplete = false
     /// The number of the connection, from 1.
     package let connection: Int
-    /// When the server recorded the request.
+    /// The time at which the server recorded the request.
     package internal(set) var time = ContinuousClock.now
 
     package var method: String { String(head.prefix { $0 != " " }) }

@@ -16,7 +16,7 @@ package final class ScriptedServer: Sendable {
     /// Creates the TLS layer of a connection, on the thread of the connection.
     package typealias Coder = @Sendable () throws -> any StreamCoder
 
-    /// What happens to clients that connect.
+    /// How the server treats clients that connect.
     package enum Backlog: Sendable {
         case open
         /// Connections are refused until ``listen()``; the port stays reserved.
@@ -213,7 +213,7 @@ package final class ScriptedServer: Sendable {
     /// The requests in the order of their arrival.
     package var received: [ReceivedRequest] { state.withLock { $0.requests } }
 
-    /// The same as text.
+    /// The texts of the requests in the order of their arrival.
     package var requests: [String] { received.map(\.text) }
 
     /// The connections in the order of their arrival.

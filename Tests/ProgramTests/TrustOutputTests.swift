@@ -227,7 +227,8 @@ import X509
     }
 }
 
-/// A server that has shown its certificates, without a connection; `root.pem`, `stranger.pem` and `leaf.pem` lie in its directory.
+/// The certificates of a server, evaluated without a connection. Its directory contains `root.pem`, `stranger.pem`
+/// and `leaf.pem`.
 struct JudgedServer {
     let directory: ScratchDirectory
     private let chain: [Forged]

@@ -90,8 +90,8 @@ final class PrivateMachine: Sendable {
     }
 }
 
-/// A machine with one cable, `u0`, to a neighbour at 192.0.2.53 that is its name server and its router, and files of its own
-/// that say where names are looked for.
+/// A machine with one cable, `u0`, to a neighbour at 192.0.2.53 that is its name server and its router. The machine
+/// has its own configuration files for name resolution.
 final class NameWorld: Sendable {
     let client: LabNamespace
     let neighbour: LabNamespace

@@ -48,7 +48,8 @@ struct JSONLine {
     subscript(key: String) -> String? { members[key] as? String }
 }
 
-/// How often the threads of a process went to sleep: none of them has run in between if that has not grown.
+/// Counts how often the threads of a process have been suspended. If the count has not grown, no thread has run in
+/// the meantime.
 ///
 /// Source: `voluntary_ctxt_switches` in `proc_pid_status(5)`.
 struct ThreadActivity {

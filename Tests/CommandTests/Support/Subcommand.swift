@@ -46,7 +46,7 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
         Subcommand(name: "download", arguments: ["--output", "/nowhere/a", "http://127.0.0.1:1/"], prints: false),
         Subcommand(name: "outbox", arguments: []),
         Subcommand(name: "outbox add", arguments: SharedOutbox.arguments + ["--drop-oldest", "http://127.0.0.1/"]),
-        // The others print nothing if the outbox is empty. Their outputs are tested elsewhere.
+        // The others print nothing if the outbox is empty. Other tests check their outputs.
         Subcommand(name: "outbox list", arguments: SharedOutbox.arguments, prints: false),
         Subcommand(name: "outbox flush", arguments: SharedOutbox.arguments + ["--with", "true"], prints: false),
         Subcommand(name: "outbox requeue", arguments: SharedOutbox.arguments + ["--all"], prints: false),

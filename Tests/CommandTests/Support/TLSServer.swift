@@ -2,7 +2,7 @@ import NetworkLab
 import TrustForge
 import WebLab
 
-/// `openssl s_server` on loopback with forged certificates, and the command, asked about it.
+/// `openssl s_server` on loopback with forged certificates, and a way to run the command against it.
 ///
 /// In its directory are the roots `root.pem` and `stranger.pem`, `leaf.pem` with its key `key.pem`, and the files that a test writes.
 final class TLSServer: Sendable {
@@ -36,8 +36,8 @@ final class TLSServer: Sendable {
 
     var port: Int { server.port }
 
-    /// Runs `reachability` in its directory with `root.pem` as the system's roots; PORT in the arguments and in what comes of it is the
-    /// server's.
+    /// Runs `reachability` in its directory with `root.pem` as the system's roots. PORT in the arguments and in the
+    /// result stands for the server's port.
     func run(_ arguments: String, environment: String = "SSL_CERT_FILE=root.pem") async throws -> CommandResult {
         let command = arguments.prefix { $0 != " " }
         // Ten seconds are too short on a busy machine.
