@@ -234,7 +234,7 @@ import Testing
         #expect(server.requests.count == 1 && proxy.requests.count == 2)
     }
 
-    @Test func `a silent server is given up at the timeout`() async throws {
+    @Test func `a delivery attempt to a silent server ends at the timeout`() async throws {
         server.answer("")
         _ = try await outbox.run("add \(server.url)")
         let result = try await outbox.run("flush --timeout 8s")

@@ -76,7 +76,7 @@ import Testing
 
 /// The end of `reachability retry`, and of its command.
 @Suite struct RetryEndTests {
-    @Test func `a deadline that passes offline is exit status 75`() async throws {
+    @Test func `the exit status is 75 if the deadline passes while the network is not reachable`() async throws {
         let uplink = try await Uplink.make(isConnected: false)
         let arguments = ["retry", "--deadline", "15s", "--", "sh", "-c", "exit 6"]
         let result = try await Command.run(arguments, in: uplink.namespace)

@@ -164,7 +164,7 @@ import Testing
         + #"targets [1-9]\d*, lookups [1-9]\d*, listener calls \d+, lag: "#
 
     @Test(arguments: [["watch"], ["watch", "--json", "203.0.113.1", "203.0.113.2"]])
-    func `SIGUSR1 writes the statistics to standard error and ends nothing`(arguments: [String]) async throws {
+    func `SIGUSR1 writes the statistics to standard error, and watch continues`(arguments: [String]) async throws {
         let targets = max(1, arguments.count - 2)
         let uplink = try await Uplink.make()
         let watch = try await RunningCommand.start(arguments, in: uplink.namespace)

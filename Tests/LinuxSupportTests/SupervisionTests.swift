@@ -10,7 +10,7 @@ import Testing
         ServiceManagerOffer(process: 7) { variables[$0] }
     }
 
-    @Test func `nothing is offered without a service manager`() {
+    @Test func `without a service manager there is no notify socket, no watchdog and no passed socket`() {
         #expect(offer([:]).notify == nil)
         #expect(offer([:]).watchdog == nil)
         #expect(offer([:]).descriptors == [])

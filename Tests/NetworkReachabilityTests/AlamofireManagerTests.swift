@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `an invalid host gives no manager`() {
+    @Test func `no manager can be created for an invalid host or address`() {
         for host in ["", "https://example.org", "example.org:443", "[::1]", "a b"] {
             #expect(NetworkReachabilityManager(host: host) == nil)
         }

@@ -45,7 +45,7 @@ import TrustForge
         (.until(.seconds(1)), "http://a: 1 left, not before 1970-01-01T00:00:01.000Z, as the server requested"),
         (.behind(7), "http://a: 1 left, waiting for 7"),
     ])
-    func `a line gives the reason why requests are left`(skip: OutboxSkip, line: String) {
+    func `the line about remaining requests contains the reason`(skip: OutboxSkip, line: String) {
         #expect(OutboxEvent.skipped(origin: "http://a", count: 1, skip).line == line)
     }
 

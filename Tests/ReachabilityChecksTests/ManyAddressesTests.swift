@@ -28,7 +28,7 @@ import Testing
         ["fd98::1", "fd98::2", "fd98::3", "203.0.113.7"], ["198.18.0.1", "198.18.0.2", "198.18.0.3", "fd77::10"],
         ["fd98::1", "fd98::2", "fd98::3", "198.18.0.1", "198.18.0.2", "203.0.113.7"],
     ])
-    func `a host answers at an address behind dead ones`(addresses: [String]) async throws {
+    func `a host is found at a working address after unreachable ones`(addresses: [String]) async throws {
         try await withLine { _, options in
             var options = options
             options.resolutions = ["many.example": Self.addresses(addresses)]
@@ -84,7 +84,7 @@ import Testing
 
     /// An anchor that proves itself with the challenge.
     @Test(arguments: [["198.18.0.1", "203.0.113.7"], ["fd98::1", "fd77::10"], ["fd98::1", "203.0.113.7"]])
-    func `an anchor proves internet access at an address behind dead ones`(addresses: [String]) async throws {
+    func `an anchor proves internet access at an address after unreachable ones`(addresses: [String]) async throws {
         try await withLine { line, options in
             let anchor = try await LabThread.detached {
                 try ScriptedServer(in: line.provider, at: ["203.0.113.7", "fd77::10"], port: 8090) { request in
@@ -106,7 +106,7 @@ import Testing
         (["198.18.0.1", "fd77::10"], .ipv4Broken), (["fd77::10", "198.18.0.1"], .ipv4Broken),
         (["203.0.113.7", "fd77::10"], .targetAnswers),
     ])
-    func `a host that is checked repeatedly is degraded while one family is dead`(
+    func `a host that is checked repeatedly is degraded while one address family fails`(
         addresses: [String],
         expected: ProbeReason
     ) async throws {

@@ -49,13 +49,13 @@ import Testing
     }
 
     @Test(arguments: AddressFamily.allCases)
-    func `a gateway that forwards nothing is an upstream fault`(family: AddressFamily) async throws {
+    func `without forwarding at the gateway the failure point is upstream`(family: AddressFamily) async throws {
         let (verdict, results) = try await check(family) { try LabRow.forward(false, in: $0.gateway) }
         #expect(verdict.failurePoint == .upstream && verdict.reason == .silentBeyond, "\(results)")
     }
 
     @Test(arguments: AddressFamily.allCases)
-    func `a dead gateway is the fault`(family: AddressFamily) async throws {
+    func `a gateway that does not respond is the failure point`(family: AddressFamily) async throws {
         let (verdict, results) = try await check(family) {
             try $0.gateway.ip("addr flush dev g0")
             try $0.pc.ip("neigh flush all")

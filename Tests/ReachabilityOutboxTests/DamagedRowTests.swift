@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(arguments: [10 * 365 * 86_400, -10 * 365 * 86_400, 7200])
-    func `a change of the clock expires no request and forgets no key`(seconds: Int) async throws {
+    func `no request expires and no dedupe key is lost when the clock is changed`(seconds: Int) async throws {
         let step = Locked(Duration.zero)
         var options = options
         options.realTime = { [clock] in clock.time + step.withLock(\.self) + .seconds(20 * 365 * 86_400) }

@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `a returned failure has its ending, and a 404 adds nothing to the budget`() throws {
+    @Test func `a returned 503 has an ending, and a 404 does not change the budget`() throws {
         let limits = try RetryLimits(budget: RetryBudget(capacity: 100, retryCost: 5, successDeposit: 1))
         let coordinator = coordinator(limits)
         let options = options(coordinator)

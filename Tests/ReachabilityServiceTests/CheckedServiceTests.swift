@@ -84,7 +84,7 @@ import Testing
         .discarded,
         .noSourceAddress, .linkDown, .noCarrier, .dormant, .interfaceNotAllowed,
     ])
-    func `a check and the ledger agree about what the kernel reports`(reason: NetworkPath.UnsatisfiedReason) {
+    func `a check and the kernel report cause the same state for a reason`(reason: NetworkPath.UnsatisfiedReason) {
         let verdict = CheckJudge.judge(CheckEvidence(path: NetworkPath(flags: [], reason: reason)))
         let check = Observation.Check(place: verdict.failurePoint.rawValue, reason: verdict.reason.rawValue)
         let byCheck = Attributor.state(of: Observation(path: .reachable, check: check))
