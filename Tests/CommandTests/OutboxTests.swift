@@ -198,8 +198,8 @@ import Testing
     @Test func `a TLS server is used if its root is trusted, and is otherwise treated as a portal`() async throws {
         let server = try await TLSServer.start()
         _ = try await outbox.run("add --method GET https://127.0.0.1:\(server.port)/")
-        let portal = "the server's certificate does not verify: a portal, or a root that is not known here"
-        let none = "TLS cannot begin: the roots that are trusted cannot be read"
+        let portal = "cannot verify the server's certificate; the server may be a captive portal"
+        let none = "cannot start TLS: the trusted roots cannot be read"
         for (file, cause) in [("stranger.pem", portal), ("none.pem", none), ("../../../../dev/null", none)] {
             let result = try await outbox.run("flush --attempts 1", after: Self.trusting(server.directory.file(file)))
             #expect(result == CommandResult(status: 75, output: "1: waits, \(cause)\n", errors: ""))

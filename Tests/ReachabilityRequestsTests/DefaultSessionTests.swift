@@ -55,7 +55,7 @@ struct DefaultSessionTests {
             let error = try await session(policy).request(url).serializingResponse(using: DataResponseSerializer())
                 .response.error
             #expect(error?.connectionFailure == .nameNotResolved && error?.attempts.count == attempts)
-            #expect(error.map { "\($0)".contains("cannot be looked up") } == true, "\(String(describing: error))")
+            #expect(error.map { "\($0)".contains("cannot resolve") } == true, "\(String(describing: error))")
         }
     }
 

@@ -194,19 +194,19 @@ package enum ErrorDescription {
     /// A text of at most 200 characters, for example `cannot connect to 192.0.2.1 port 443: Connection refused`.
     package static func text(of error: any Error) -> String { String(description(of: error).prefix(200)) }
 
-    private static let noRoots = "TLS cannot begin: the roots that are trusted cannot be read"
+    private static let noRoots = "cannot start TLS: the trusted roots cannot be read"
 
     private static func description(of error: any Error) -> String {
         switch error {
         case AttemptError.unsent(let cause), AttemptError.sent(let cause): description(of: cause)
         case let error as NIOConnectionError: description(of: error)
-        case let error as SocketAddressError.UnknownHost: "the name \(error.host) cannot be looked up"
+        case let error as SocketAddressError.UnknownHost: "cannot resolve \(error.host)"
         case let error as IOError where error.failureStage == .neverSent: "cannot connect: \(name(of: error))"
-        case let error as IOError: "the connection broke: \(name(of: error))"
+        case let error as IOError: "the connection failed: \(name(of: error))"
         case let error as HTTPClientError: description(of: error)
-        case is NIOSSLExtraError: "the server's certificate is for another name: a portal, or the wrong server"
+        case is NIOSSLExtraError: "the server's certificate is for another name; the server may be a captive portal"
         case let error as NIOSSLError where "\(error)".contains("CERTIFICATE_VERIFY_FAILED"):
-            "the server's certificate does not verify: a portal, or a root that is not known here"
+            "cannot verify the server's certificate; the server may be a captive portal, or its root is not trusted here"
         case NIOSSLError.noSuchFilesystemObject: noRoots
         case NIOSSLError.handshakeFailed(let cause): "the TLS handshake failed: \(reason(of: cause))"
         case let error as BoringSSLError where error.isOfSettings: noRoots
@@ -223,13 +223,13 @@ package enum ErrorDescription {
         if text.contains("EOF during handshake") { return "the server closed the connection" }
         let names = text.split { !($0.isUppercase || $0.isNumber || $0 == "_") }
         let name = names.last { $0.contains("_") && $0.count > 4 && $0.first?.isUppercase == true }
-        if name == "WRONG_VERSION_NUMBER" { return "the server does not speak TLS on this port" }
+        if name == "WRONG_VERSION_NUMBER" { return "the server does not use TLS on this port" }
         return name.map { $0.lowercased().replacing(scalars: "_", with: " ") } ?? "for an unknown reason"
     }
 
     private static func description(of error: NIOConnectionError) -> String {
         guard let cause = error.connectionErrors.last?.error else {
-            return "the name \(error.host) cannot be looked up"
+            return "cannot resolve \(error.host)"
         }
         let reason = (cause as? IOError).map(name) ?? (cause is ChannelError ? "no answer in time" : "\(cause)")
         return "cannot connect to \(error.host) port \(error.port): \(reason)"

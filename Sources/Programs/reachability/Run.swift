@@ -10,7 +10,7 @@ import Subprocess
 struct Run: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Run a command at each change, never two at once.",
+        abstract: "Run a command at each change. Commands never overlap.",
         usage: "reachability run [<host>] [<options>] -- <command> ...",
         discussion: """
             Examples: reachability run example.org --on reachable -- ./sync.sh
@@ -50,7 +50,7 @@ struct Run: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Run only for a state that lasts this long: 2s.", valueName: "duration")
+        help: ArgumentHelp("Run only for a state that lasts at least this long, for example 2s.", valueName: "duration")
     )
     var settle: DurationArgument?
 

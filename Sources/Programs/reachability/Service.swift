@@ -179,9 +179,11 @@ struct Maintenance: ParsableCommand {
     @OptionGroup var options: ServiceOptions
 
     func validate() throws {
-        if name == nil, length != nil || end { throw ValidationError("--for and --end need the name of the work.") }
+        if name == nil, length != nil || end { throw ValidationError("--for and --end require a name.") }
         if length != nil, end { throw ValidationError("Give --for or --end, not both.") }
-        if length == nil, from != nil || !targets.isEmpty { throw ValidationError("--from and --target need --for.") }
+        guard length != nil || from == nil && targets.isEmpty else {
+            throw ValidationError("--from and --target require --for.")
+        }
     }
 
     func run() throws {

@@ -314,7 +314,7 @@ extension DownloadFailure: DescribedError {
         case .busy(let path): "another download to \(path.printable) is under way"
         case .fileExists(let path): "\(path.printable) exists; remove it, or have it replaced"
         case .notWritten(let path, let error): "\(path.printable) cannot be written: \(error)"
-        case .brokenOff(let error): "the connection broke off: \(error)"
+        case .brokenOff(let error): "the connection failed: \(error)"
         case .tooLong(let total): "the server announced \(total) bytes and sends more"
         case .tooShort(let size, let total): "the server announced \(total) bytes and ended after \(size)"
         case .unexpectedPart: "the server sends a part of the file, although the whole file was requested"

@@ -189,9 +189,9 @@ extension CheckReport {
         let captive = said?.evidence.portal?.isCaptive == true
         let url = said?.evidence.portal?.userPortalURL ?? signs.lazy.compactMap(\.evidence.http?.location).first
         let text =
-            captive
-            ? "the network reports that it is captive"
-            : signs.isEmpty ? "the network reports that it is open" : "a device answers in place of other hosts"
+            captive || signs.isEmpty
+            ? "the captive portal API reports that \(captive ? "a" : "no") login is required"
+            : "a device answers in place of other hosts"
         return [step(.portal, !captive && signs.isEmpty, text + (url.map { ": \($0)" } ?? ""))]
     }
 

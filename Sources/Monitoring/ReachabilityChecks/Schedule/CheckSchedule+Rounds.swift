@@ -157,7 +157,7 @@ extension CheckVerdict {
                 .inconclusive,
                 .notEnoughEvidence,
                 .suspected,
-                "rounds differ; the last result was: \(last.text)",
+                "rounds had different results; the last one was: \(last.text)",
                 last.evidence
             )
         )

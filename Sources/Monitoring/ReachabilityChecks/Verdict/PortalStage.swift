@@ -7,7 +7,8 @@ enum PortalStage {
         if let said = view.results.first(where: { $0.evidence.portal?.isCaptive == true }) {
             let url = said.evidence.portal?.userPortalURL.map { ": open \($0)" } ?? ""
             let left = said.evidence.portal?.secondsRemaining.map { ", \($0) s left" } ?? ""
-            return Finding(.portal, .captive, .proven, "the network reports that it is captive\(url)\(left)", [said])
+            let text = "the captive portal API reports that a login is required\(url)\(left)"
+            return Finding(.portal, .captive, .proven, text, [said])
         }
         // A portal cannot show the certificate of another host, but it may let connections to some hosts pass.
         guard !view.isVerified || view.standing == .failed else { return nil }

@@ -13,7 +13,9 @@ extension API {
         object.add("needsRestart", inForce?.needsRestart ?? [])
         object.add("configuration", TOMLNode.object(of: inForce?.document ?? [:]))
         object.add("kind", "configuration")
-        let text = reloader.map { "\($0.file.printable) is in force" } ?? "no file; the network at large is monitored"
+        let text =
+            reloader.map { "the active configuration is \($0.file.printable)" }
+            ?? "no file; the network at large is monitored"
         return Item(key: "configuration", object: object, text: text, report: "\(text)\n\(object)")
     }
 }

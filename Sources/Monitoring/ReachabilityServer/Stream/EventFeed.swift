@@ -116,7 +116,7 @@ package final class EventFeed: Sendable {
         var object = JSONObject()
         object.add("schema", 1)
         object.add("after", position.description)
-        object.add("detail", "the events after this one are not kept; a snapshot follows")
+        object.add("detail", "the events after this position are no longer stored; a snapshot follows")
         object.add("kind", "gap")
         return object
     }

@@ -35,7 +35,7 @@ package struct ServiceSocket: Sendable {
     /// The reason why there is no default Unix socket; nil if there is one.
     package var absence: String? {
         guard directory == nil else { return nil }
-        let hint = "set it, name a path with --socket, or use --socket none"
+        let hint = "set XDG_RUNTIME_DIR, pass a path with --socket, or pass --socket none"
         return "cannot create a Unix socket: XDG_RUNTIME_DIR is not the path of a directory; \(hint)"
     }
 
