@@ -30,7 +30,9 @@ let nio =
 let asyncHTTPClient =
     logging + nio + products("AsyncHTTPClient", from: "async-http-client")
     + products("NIOHTTP2", from: "swift-nio-http2")
+let mosquitto: [Target.Dependency] = [.target(name: "CMosquitto", condition: .when(traits: ["Fleet"]))]
 let embeddedNIO = products("NIOEmbedded", from: "swift-nio")
+let webServer = nio + certificates + embeddedNIO
 let inMemoryTracing = products("InMemoryTracing", from: "swift-distributed-tracing")
 let database = products("GRDB", from: "GRDB.swift")
 let commandLine =
@@ -98,7 +100,7 @@ let libraries = [
     "NetworkReachability", "NetworkDiagnostics", "NetworkReachabilityTesting",
     "ServerTrust", "ServerTrustNIO", "ServerTrustAsyncHTTPClient",
     "ReachabilityRetry", "ReachabilityHTTP", "ReachabilityURLSession", "ReachabilityRequests", "ReachabilityAlamofire",
-    "ReachabilityOutbox", "ReachabilityObservability", "ReachabilityChecks",
+    "ReachabilityAlamofire4", "ReachabilityOutbox", "ReachabilityObservability", "ReachabilityChecks",
 ]
 let programs = ["reachability", "reachability-tools", "reachability-fleet"]
 
@@ -157,13 +159,18 @@ let package = Package(
         .module("Sources/Clients/ReachabilityRetry", core, logging),
         .module("Sources/Clients/ReachabilityHTTP", retry, asyncHTTPClient + tracing),
         .module("Sources/Clients/ReachabilityURLSession", retry),
-        .module("Sources/Clients/ReachabilityRequests", ["ReachabilityHTTP"] + retry, asyncHTTPClient + crypto),
+        .module(
+            "Sources/Clients/ReachabilityRequests",
+            ["ReachabilityHTTP", "ServerTrustAsyncHTTPClient"] + trust + retry,
+            asyncHTTPClient + crypto
+        ),
         // ReachabilityAlamofire exports Foundation's names from a module of their own, by scoped imports.
         .module("Sources/Clients/AlamofireFoundationNames", ["ReachabilityRequests"]),
         .module(
             "Sources/Clients/ReachabilityAlamofire",
-            ["AlamofireFoundationNames", "ReachabilityRequests", "ReachabilityRetry"] + core
+            ["AlamofireFoundationNames", "ReachabilityRequests", "ReachabilityRetry", "ServerTrust"] + core
         ),
+        .module("Sources/Clients/ReachabilityAlamofire4", ["ReachabilityAlamofire", "ReachabilityRequests"]),
         .module("Sources/Clients/ReachabilityOutbox", ["ReachabilityHTTP"] + retry, asyncHTTPClient + database),
         .module(
             "Sources/Clients/ReachabilityObservability",
@@ -194,18 +201,9 @@ let package = Package(
             pkgConfig: "libmosquitto",
             providers: [.apt(["libmosquitto-dev", "pkg-config"])]
         ),
-        .module(
-            "Sources/Fleet/MQTT",
-            ["LinuxSupport", "CLinux"],
-            [.target(name: "CMosquitto", condition: .when(traits: ["Fleet"]))],
-            settings: strict
-        ),
+        .module("Sources/Fleet/MQTT", ["LinuxSupport", "CLinux"], mosquitto, settings: strict),
         .module("Sources/Fleet/ReachabilityFleet", ["ReachabilityLedger", "LinuxSupport"]),
-        .module(
-            "Sources/Fleet/ReachabilityFleetAgent",
-            fleet + ["ServerTrust"] + core,
-            certificates
-        ),
+        .module("Sources/Fleet/ReachabilityFleetAgent", fleet + ["ServerTrust"] + core, certificates),
         .module(
             "Sources/Fleet/ReachabilityFleetHub",
             fleet + ["ReachabilityServer"] + service + core,
@@ -244,7 +242,9 @@ let package = Package(
         .support("TestSupport", ["ReachabilityRetry"], logging),
         .support("KernelLab", ["NetworkReachabilityTesting", "NetworkReachability", "Netlink"]),
         .support("TrustForge", ["ServerTrust", "TestSupport"], certificates),
-        .support("WebLab", ["NetworkLab", "TrustForge", "ServerTrust"], nio + certificates + embeddedNIO),
+        .support("WebLab", ["NetworkLab", "TrustForge", "ServerTrust"], webServer),
+        // Code that was written for Alamofire 4, in the language of its time.
+        .module("Tests/AlamofireBlocks", ["ReachabilityAlamofire4"], settings: [.swiftLanguageMode(.v5)]),
         .support("BrokerLab", ["MQTT", "NetworkLab"]),
         .support(
             "ServiceLab",
@@ -281,7 +281,11 @@ let package = Package(
             asyncHTTPClient
         ),
         .tests("ReachabilityRequestsTests", ["ReachabilityRequests", "ReachabilityRetry"], asyncHTTPClient),
-        .tests("ReachabilityAlamofireTests", ["ReachabilityAlamofire"]),
+        .tests(
+            "ReachabilityAlamofireTests",
+            ["AlamofireBlocks", "ReachabilityAlamofire", "ReachabilityHTTP", "ServerTrust", "TrustForge", "WebLab"],
+            asyncHTTPClient
+        ),
         .tests("ReachabilityOutboxTests", ["ReachabilityOutbox", "ReachabilityRetry", "OutboxVictim"], logging),
         .tests(
             "ReachabilityObservabilityTests",
@@ -289,11 +293,7 @@ let package = Package(
             metrics + lifecycle + tracing + inMemoryTracing + asyncHTTPClient
         ),
         .tests("ReachabilityChecksTests", ["ReachabilityChecks", "ReachabilityRetry"] + trust),
-        .tests(
-            "WebProbeTests",
-            ["ReachabilityChecks", "WebLab", "TrustForge"] + trust,
-            nio + certificates + embeddedNIO
-        ),
+        .tests("WebProbeTests", ["ReachabilityChecks", "WebLab", "TrustForge"] + trust, webServer),
         .tests("ReachabilityLedgerTests", ["ReachabilityLedger"]),
         .tests(
             "ReachabilityServiceTests",

@@ -1,7 +1,7 @@
 import ReachabilityAlamofire
 
-/// An adapter and a retrier written for Alamofire 4. The edits: the names of the two protocols.
-final class OAuth2Handler: Alamofire4Adapter, Alamofire4Retrier {
+/// An adapter and a retrier written for Alamofire 4.
+final class OAuth2Handler: RequestAdapter, RequestRetrier {
     private let token = "token"
 
     func adapt(_ urlRequest: URLRequest) throws -> URLRequest {

@@ -124,6 +124,51 @@ struct CompiledCodeTests {
         #expect(lost.retryableHTTPMethods.contains(.get) && lost.retryableHTTPStatusCodes.isEmpty)
     }
 
+    @Test func `names that Foundation has, too, are those of this package`() {
+        let modules = Set(sharedNames.map { String(reflecting: $0).split(separator: ".")[0] })
+        #expect(
+            modules.isDisjoint(with: [
+                "Foundation", "FoundationNetworking", "FoundationEssentials", "ReachabilityRetry",
+            ])
+        )
+    }
+
+    @Test func `parameters of version 4 may have any values`() throws {
+        struct Odd {}
+        let loose: [String: Any] = [
+            "text": "a", "flag": true, "number": 7, "short": Int8(3), "half": 0.5, "none": Optional<String>.none as Any,
+            "list": [1, "two", ["three": 3]] as [Any], "float": Float(0.1), "price": Decimal(1.5),
+        ]
+        let form = try URLEncoding.queryString.encode(request, with: loose).url?.query(percentEncoded: false)
+        #expect(
+            form == "flag=1&float=0.1&half=0.5&list[]=1&list[]=two&list[][three]=3&number=7&price=1.5&short=3&text=a"
+        )
+        let json = try JSONEncoding(options: []).encode(request, with: loose).httpBody
+        #expect(
+            String(decoding: json ?? Data(), as: UTF8.self)
+                == #"{"flag":true,"float":0.1,"half":0.5,"list":[1,"two",{"three":3}],"none":null,"number":7,"#
+                + #""price":1.5,"short":3,"text":"a"}"#
+        )
+        let odd: [String: Any] = ["odd": Odd()]
+        #expect(throws: AFError.self) { try JSONEncoding.default.encode(request, with: odd) }
+        #expect(try URLEncoding.default.encode(request, with: odd).url?.query() == "odd=Odd%28%29")
+    }
+
+    @Test func `results of version 4`() {
+        let (good, bad) = (Result<Int, Failure>.success(1), Result<Int, Failure>.failure(Failure()))
+        #expect(good.isSuccess && !good.isFailure && good.value == 1 && good.error == nil)
+        #expect(bad.isFailure && !bad.isSuccess && bad.value == nil && bad.error != nil)
+        var calls: [String] = []
+        good.ifSuccess { calls.append("success") }.ifFailure { calls.append("no") }.withValue { calls.append("\($0)") }
+        bad.ifFailure { calls.append("failure") }.withError { _ in calls.append("error") }.ifSuccess {
+            calls.append("no")
+        }
+        #expect(calls == ["success", "1", "failure", "error"])
+        #expect(throws: Failure.self) { try bad.unwrap() }
+        let validation: Request.ValidationResult = .success
+        #expect(validation.isSuccess)
+    }
+
     @Test func `the members of URLRequest`() {
         var request = request
         request.httpMethod = "PUT"

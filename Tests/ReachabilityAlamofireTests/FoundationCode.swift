@@ -35,6 +35,16 @@ func shortHalves() -> (adapters: [any RequestAdapter], retriers: [any RequestRet
     return ([adapter, named], [retrier, .retryPolicy(retryLimit: 1), .retryPolicy])
 }
 
+/// Names that Foundation, or another module of this package, has too. Each is that of ReachabilityAlamofire.
+let sharedNames: [Any.Type] = [
+    URLRequest.self, HTTPURLResponse.self, URLSessionConfiguration.self, URLCredential.self, InputStream.self,
+    Progress.self, URLSessionTask.self, URLSessionTaskMetrics.self, HTTPCookie.self, HTTPCookieStorage.self,
+    URLCache.self, RetryPolicy.self, RetryResult.self, Adapter.self, Retrier.self, Interceptor.self,
+    (any RequestAdapter).self, (any RequestRetrier).self, (any RequestInterceptor).self, Alamofire.Session.self,
+    Alamofire.DataRequest.self, Alamofire.RetryPolicy.self, ServerTrustManager.self, ServerTrustPolicyManager.self,
+    (any ServerTrustEvaluating).self, NetworkReachabilityManager.self, AFSecurityPolicy.self,
+]
+
 /// A monitor that also has methods for events of URLSession, which are never called.
 final class LoggingMonitor: EventMonitor {
     let queue = DispatchQueue(label: "log")

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import LinuxSupport
 import Testing
 
 @testable import ReachabilityRequests
@@ -35,6 +36,52 @@ struct UploadTests {
             #expect(seen[3].body == content && seen[4].body == content && seen[4].method == "PUT")
             #expect(String(decoding: seen[5].body, as: UTF8.self).contains("name=\"part\"\r\n\r\none\r\n"))
             #expect(seen[2].fields["content-type"] == form.contentType)
+        }
+    }
+
+    /// Records short waits without waiting.
+    private struct SkippingClock: Clock {
+        let waits = Locked<[Duration]>([])
+
+        var now: ContinuousClock.Instant { ContinuousClock.now }
+        var minimumResolution: Duration { ContinuousClock().minimumResolution }
+
+        func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+            let wait = now.duration(to: deadline)
+            guard wait < .seconds(1) else { return try await ContinuousClock().sleep(until: deadline) }
+            waits.withLock { $0.append(wait) }
+        }
+    }
+
+    @Test func `a throttled body is sent in packets, with a delay before each`() async throws {
+        let path = "\(FileManager.default.temporaryDirectory.path)/throttle-\(UUID())"
+        let content = [UInt8]((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
+        try Data(content).write(to: URL(filePath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try await withServer({ _ in Reply("ok") }) { lab in
+            let url = lab.server.url()
+            func waits(_ delay: Duration, _ upload: (Session) throws -> UploadRequest) async throws -> Int {
+                let clock = SkippingClock()
+                let session = try lab.session(startRequestsImmediately: false).overriding { $0.options.clock = clock }
+                #expect(try await upload(session).serializingString().value == "ok")
+                // The retry engine has waits of its own.
+                return clock.waits.withLock { waits in waits.count { $0 <= delay && $0 > delay * 3 / 4 } }
+            }
+            let file = try #require(InputStream(fileAtPath: path))
+            let packets = try await waits(.milliseconds(200)) {
+                $0.upload(file.throttled(packetSize: 16 << 10, delay: 0.2), to: url)
+            }
+            // 64 KiB are four packets.
+            #expect(packets == 13)
+            let form = MultipartFormData()
+            form.append(Data(content), withName: "part")
+            form.throttleBandwidth(withPacketSize: 100_000, delay: 0.1)
+            #expect(try await waits(.milliseconds(100)) { $0.upload(multipartFormData: form, to: url) } == 5)
+            // Packets of a byte, without a delay.
+            let bytes = InputStream(data: Data("one".utf8)).throttled(packetSize: 0, delay: .nan)
+            #expect(try await waits(.zero) { $0.upload(bytes, to: url) } == 0)
+            let whole = [UInt8](try form.encode())
+            #expect(lab.server.seen.map(\.body) == [content, whole, Array("one".utf8)])
         }
     }
 

@@ -15,6 +15,8 @@ import Tracing
 /// the request has left or will leave.
 final class HTTPTransport: Sendable {
     let client: HTTPClient
+    /// The configuration that the caller passed.
+    let configuration: HTTPClient.Configuration
     /// The host of the proxy, whose reachability is used for all requests; nil without a proxy.
     let proxyHost: String?
     /// The redirects that are followed by default.
@@ -25,6 +27,7 @@ final class HTTPTransport: Sendable {
     private let permits = SendPermits()
 
     init(_ configuration: HTTPClient.Configuration, on eventLoopGroup: any EventLoopGroup) {
+        self.configuration = configuration
         proxyHost = configuration.proxy?.host
         redirects = configuration.redirectConfiguration.isDisallowed ? .none : .follow()
         tls = configuration.tlsConfiguration ?? .makeClientConfiguration()

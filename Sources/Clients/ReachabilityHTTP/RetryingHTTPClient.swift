@@ -54,6 +54,17 @@ public struct RetryingHTTPClient: Sendable {
         return RetryingHTTPClient(configuration: configuration)
     }()
 
+    /// Returns a client with a changed configuration, the same settings, and separate connections.
+    package func reconfigured(
+        _ change: (HTTPClient.Configuration) -> HTTPClient.Configuration
+    ) -> RetryingHTTPClient {
+        RetryingHTTPClient(
+            configuration: change(transport.configuration),
+            eventLoopGroup: transport.client.eventLoopGroup,
+            settings: settings
+        )
+    }
+
     /// Returns a copy with other settings that shares the connections.
     public func overriding(_ change: (inout RetrySettings) throws -> Void) rethrows -> RetryingHTTPClient {
         var client = self

@@ -2,6 +2,7 @@ public import FoundationEssentials
 import LinuxSupport
 import ReachabilityHTTP
 public import ReachabilityRetry
+public import ServerTrust
 
 /// The error of a request. Failures that only this library has, for example ``DownloadFailure``, are the ``underlyingError``.
 ///
@@ -10,6 +11,7 @@ public import ReachabilityRetry
 /// | there is no answer, or none that is complete | ``sessionTaskFailed(error:)`` | `RetryError` with every attempt |
 /// | a method or a header field that cannot be sent | ``createURLRequestFailed(error:)`` | `InvalidRequest` |
 /// | a file that cannot be written, or another download to it | ``sessionTaskFailed(error:)`` | ``DownloadFailure`` |
+/// | a server that is not trusted | ``serverTrustEvaluationFailed(reason:)`` | `ServerTrustError` |
 /// | a body beyond ``ResponseLimits`` | ``responseSerializationFailed(reason:)`` | ``ResponseTooLong`` |
 /// | a character set that is not known | ``responseSerializationFailed(reason:)`` | ``UnknownCharacterSet`` |
 public enum AFError: Error, Sendable {
@@ -37,6 +39,8 @@ public enum AFError: Error, Sendable {
     case responseValidationFailed(reason: ResponseValidationFailureReason)
     /// A serializer could not read the answer.
     case responseSerializationFailed(reason: ResponseSerializationFailureReason)
+    /// The session's ``Session/serverTrustManager`` does not trust the server.
+    case serverTrustEvaluationFailed(reason: ServerTrustFailureReason)
     /// The session was released. Requests keep their session here, so it does not occur.
     case sessionDeinitialized
     /// The session was invalidated. Sessions are not invalidated here, so it does not occur.
@@ -152,6 +156,24 @@ public enum AFError: Error, Sendable {
         case invalidEmptyResponse(type: String)
     }
 
+    /// Why a server is not trusted.
+    public enum ServerTrustFailureReason: Sendable {
+        /// The host has no evaluator, and all hosts must be evaluated.
+        case noRequiredEvaluator(host: String)
+        /// An evaluator that compares certificates has none.
+        case noCertificatesFound
+        /// An evaluator that compares keys has none.
+        case noPublicKeysFound
+        /// None of the pinned certificates is on the chain.
+        case certificatePinningFailed(host: String, serverCertificates: [TrustCertificate])
+        /// None of the pinned keys is on the chain.
+        case publicKeyPinningFailed(host: String, serverKeys: [ServerPublicKey])
+        /// An evaluator or a closure of the caller refused the server.
+        case customEvaluationFailed(error: any Error)
+        /// The chain, the host, a revocation or the settings of the manager. The error is a `ServerTrustError`.
+        case trustEvaluationFailed(error: (any Error)?)
+    }
+
     /// Why a request must not be sent.
     public enum URLRequestValidationFailureReason: Sendable {
         /// A GET request has a body.
@@ -200,6 +222,10 @@ extension AFError {
     public var isResponseSerializationError: Bool {
         if case .responseSerializationFailed = self { true } else { false }
     }
+    /// A Boolean value that indicates whether it is ``serverTrustEvaluationFailed(reason:)``.
+    public var isServerTrustEvaluationError: Bool {
+        if case .serverTrustEvaluationFailed = self { true } else { false }
+    }
     /// A Boolean value that indicates whether it is ``requestRetryFailed(retryError:originalError:)``.
     public var isRequestRetryError: Bool { if case .requestRetryFailed = self { true } else { false } }
     /// A Boolean value that indicates whether it is ``createUploadableFailed(error:)``.
@@ -233,12 +259,14 @@ extension AFError {
             .responseValidationFailed(.customValidationFailed(let error)),
             .responseSerializationFailed(.jsonSerializationFailed(let error)),
             .responseSerializationFailed(.decodingFailed(let error)),
-            .responseSerializationFailed(.customSerializationFailed(let error)):
+            .responseSerializationFailed(.customSerializationFailed(let error)),
+            .serverTrustEvaluationFailed(.customEvaluationFailed(let error)):
             error
-        case .sessionInvalidated(let error): error
+        case .sessionInvalidated(let error), .serverTrustEvaluationFailed(.trustEvaluationFailed(let error)): error
         case .explicitlyCancelled: CancellationError()
         case .invalidURL, .parameterEncodingFailed(.missingURL), .parameterEncoderFailed, .responseValidationFailed,
-            .responseSerializationFailed, .sessionDeinitialized, .urlRequestValidationFailed:
+            .responseSerializationFailed, .serverTrustEvaluationFailed, .sessionDeinitialized,
+            .urlRequestValidationFailed:
             nil
         }
     }
@@ -303,6 +331,22 @@ extension AFError.MultipartEncodingFailureReason {
     }
 }
 
+extension AFError.ServerTrustFailureReason {
+    init(_ error: ServerTrustError) {
+        self =
+            switch error.reason {
+            case .noEvaluator: .noRequiredEvaluator(host: error.host)
+            case .noPins: error.pinsKeys ? .noPublicKeysFound : .noCertificatesFound
+            case .notPinned where !error.pinsKeys:
+                .certificatePinningFailed(host: error.host, serverCertificates: error.chain)
+            case .notPinned, .pinMismatch:
+                .publicKeyPinningFailed(host: error.host, serverKeys: error.chain.map(\.publicKey))
+            case .custom: .customEvaluationFailed(error: error)
+            default: .trustEvaluationFailed(error: error)
+            }
+    }
+}
+
 extension AFError {
     /// The result of a request that ended without an answer.
     init(_ error: RetryError) {
@@ -328,6 +372,7 @@ extension AFError {
     private init?(ownFailure failure: any Error) {
         switch failure {
         case let failure as InvalidRequest: self = .createURLRequestFailed(error: failure)
+        case let failure as ServerTrustError: self = .serverTrustEvaluationFailed(reason: .init(failure))
         case AttemptError.adapterFailed(let cause):
             self =
                 switch cause {

@@ -49,6 +49,7 @@ extension AFError: CustomStringConvertible {
             "a retrier ended the request: \(Self.text(error)); it had failed with: \(Self.text(original))"
         case .responseValidationFailed(let reason): "the answer was rejected: \(reason.text)"
         case .responseSerializationFailed(let reason): "cannot read the answer: \(reason.text)"
+        case .serverTrustEvaluationFailed(let reason): reason.text
         case .sessionDeinitialized: "the session was released before the request ended"
         case .sessionInvalidated(let error):
             "the session was invalidated" + (error.map { ": \(Self.text($0))" } ?? "")
@@ -134,6 +135,23 @@ extension AFError.ResponseSerializationFailureReason {
         case .decodingFailed(let error): "it cannot be decoded: \(AFError.text(error))"
         case .customSerializationFailed(let error): AFError.text(error)
         case .invalidEmptyResponse(let type): "it is empty, and \(type) has no value for that"
+        }
+    }
+}
+
+extension AFError.ServerTrustFailureReason {
+    fileprivate var text: String {
+        switch self {
+        case .noRequiredEvaluator(let host): "the server of \(host.printable) is not trusted: it has no evaluator"
+        case .noCertificatesFound: "the server is not trusted: no certificates are pinned"
+        case .noPublicKeysFound: "the server is not trusted: no keys are pinned"
+        case .certificatePinningFailed(let host, let chain):
+            "the server of \(host.printable) is not trusted: none of its \(chain.count) certificates is pinned"
+        case .publicKeyPinningFailed(let host, let keys):
+            "the server of \(host.printable) is not trusted: none of its \(keys.count) keys is pinned"
+        case .customEvaluationFailed(let error): AFError.text(error)
+        case .trustEvaluationFailed(let error):
+            error.map { AFError.text($0) } ?? "the server is not trusted"
         }
     }
 }

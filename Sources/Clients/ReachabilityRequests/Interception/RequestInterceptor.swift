@@ -3,7 +3,9 @@ import LinuxSupport
 public import ReachabilityRetry
 
 /// Changes requests before they are sent, their bodies included. It is asked before every attempt, on any thread.
-public protocol RequestAdapter: Sendable {
+///
+/// An adapter has one of the methods. Without any, it changes nothing.
+@preconcurrency public protocol RequestAdapter: Sendable {
     /// Calls `completion` with the request to send, or with an error that ends the request. The request waits until then, unless it is
     /// cancelled. Later calls are ignored.
     func adapt(
@@ -11,6 +13,9 @@ public protocol RequestAdapter: Sendable {
         for session: Session,
         completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     )
+
+    /// The request to send, in the form of Alamofire 4. By default ``adapt(_:for:completion:)`` calls it. An error ends the request.
+    func adapt(_ urlRequest: URLRequest) throws -> URLRequest
 
     /// The same, with the identity of the request. By default it calls ``adapt(_:for:completion:)``.
     func adapt(
@@ -35,6 +40,18 @@ public struct RequestAdapterState: Sendable {
 }
 
 extension RequestAdapter {
+    /// Changes nothing.
+    public func adapt(_ urlRequest: URLRequest) throws -> URLRequest { urlRequest }
+
+    /// Calls ``adapt(_:)``.
+    public func adapt(
+        _ urlRequest: URLRequest,
+        for session: Session,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        completion(Result { try adapt(urlRequest) })
+    }
+
     /// Asks without the identity.
     public func adapt(
         _ urlRequest: URLRequest,
@@ -45,8 +62,13 @@ extension RequestAdapter {
     }
 }
 
+/// The closure of ``RequestRetrier/should(_:retry:with:completion:)``: whether to retry, and after how many seconds.
+public typealias RequestRetryCompletion = @Sendable (_ shouldRetry: Bool, _ timeDelay: Double) -> Void
+
 /// Decides whether a failed request is sent again. It is asked on any thread.
-public protocol RequestRetrier: Sendable {
+///
+/// A retrier has one of the methods. Without any, it retries nothing.
+@preconcurrency public protocol RequestRetrier: Sendable {
     /// Calls `completion` with the decision. The request waits until then, unless it is cancelled. Later calls are ignored.
     ///
     /// - Parameters:
@@ -60,29 +82,40 @@ public protocol RequestRetrier: Sendable {
         dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     )
+
+    /// Calls `completion` with the decision, in the form of Alamofire 4. By default ``retry(_:for:dueTo:completion:)`` calls it.
+    func should(
+        _ manager: Session,
+        retry request: Request,
+        with error: any Error,
+        completion: @escaping RequestRetryCompletion
+    )
 }
 
 /// An adapter and a retrier. By default it changes nothing and retries nothing.
-public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
+@preconcurrency public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
 
-extension RequestInterceptor {
-    /// Changes nothing.
-    public func adapt(
-        _ urlRequest: URLRequest,
-        for session: Session,
-        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+extension RequestRetrier {
+    /// Retries nothing.
+    public func should(
+        _ manager: Session,
+        retry request: Request,
+        with error: any Error,
+        completion: @escaping RequestRetryCompletion
     ) {
-        completion(.success(urlRequest))
+        completion(false, 0)
     }
 
-    /// Retries nothing.
+    /// Calls ``should(_:retry:with:completion:)``.
     public func retry(
         _ request: Request,
         for session: Session,
         dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        completion(.doNotRetry)
+        should(session, retry: request, with: error) { shouldRetry, delay in
+            completion(shouldRetry ? delay > 0 ? .retryWithDelay(delay) : .retry : .doNotRetry)
+        }
     }
 }
 

@@ -16,6 +16,7 @@ public final class MultipartFormData: Sendable {
     private struct Parts {
         var pieces: [BodyPiece] = []
         var contentLength: Int64 = 0
+        var throttle: Throttle?
         /// The first error.
         var error: AFError?
     }
@@ -36,6 +37,15 @@ public final class MultipartFormData: Sendable {
 
     /// The length of the contents of all parts in bytes, without their header fields.
     public var contentLength: UInt64 { UInt64(parts.withLock { $0.contentLength }) }
+
+    /// Sends the form in packets, with a delay before each, for example to leave a part of a slow line to others.
+    ///
+    /// - Parameters:
+    ///   - packetSize: The maximum length of a packet, in bytes.
+    ///   - delay: The delay in seconds.
+    public func throttleBandwidth(withPacketSize packetSize: Int, delay: Double) {
+        parts.withLock { $0.throttle = Throttle(packetSize: packetSize, delay: delay) }
+    }
 
     /// Adds a part of bytes in memory.
     ///
@@ -143,8 +153,10 @@ extension MultipartFormData {
     /// The body of an upload. A form without files that is shorter than the threshold is in memory. Other forms are read while they are sent.
     func uploadable(usingThreshold threshold: UInt64) throws -> UploadRequest.Uploadable {
         let pieces = try pieces()
-        let isInMemory = pieces.allSatisfy { if case .bytes = $0 { true } else { false } }
-        return isInMemory && contentLength < threshold ? .data(try encode()) : .stream(InputStream(pieces: pieces))
+        let throttle = parts.withLock { $0.throttle }
+        let isInMemory = throttle == nil && pieces.allSatisfy { if case .bytes = $0 { true } else { false } }
+        if isInMemory, contentLength < threshold { return .data(try encode()) }
+        return .stream(InputStream(pieces: pieces, throttle))
     }
 
     /// The form in memory.

@@ -6,7 +6,7 @@ import ReachabilityRetry
 /// A request whose answer is kept in memory. It is sent when it is created (``Session/startRequestsImmediately``).
 ///
 /// A validation that is added after the answer has come is applied when the answer is next delivered.
-@RequestActor
+@preconcurrency @RequestActor
 public class DataRequest: Request {
     /// The value that created the request.
     public nonisolated let convertible: any URLRequestConvertible

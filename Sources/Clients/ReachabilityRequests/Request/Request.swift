@@ -14,7 +14,7 @@ import Synchronization
 /// The common part of all requests. A request is one exchange: all that wait for it receive the same result.
 ///
 /// Handlers of a request are called one after the other in the order in which they were added, on their queue.
-@RequestActor
+@preconcurrency @RequestActor
 public class Request {
     /// The identity of the request.
     public nonisolated let id = RequestIdentity.next()

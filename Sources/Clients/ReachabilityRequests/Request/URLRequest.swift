@@ -222,8 +222,9 @@ extension URLRequest: URLRequestConvertible {
 /// of times, so that a request with it can be sent again.
 public final class InputStream: Sendable {
     let pieces: [BodyPiece]
+    let throttle: Throttle?
 
-    init(pieces: [BodyPiece]) { self.pieces = pieces }
+    init(pieces: [BodyPiece], _ throttle: Throttle? = nil) { (self.pieces, self.throttle) = (pieces, throttle) }
 
     /// A stream of bytes.
     public convenience init(data: Data) { self.init(pieces: [.bytes([UInt8](data))]) }
@@ -238,6 +239,15 @@ public final class InputStream: Sendable {
     public convenience init?(url: URL) {
         guard url.isFileURL else { return nil }
         self.init(fileAtPath: url.path)
+    }
+
+    /// The same stream, sent in packets, with a delay before each.
+    ///
+    /// - Parameters:
+    ///   - packetSize: The maximum length of a packet, in bytes.
+    ///   - delay: The delay in seconds.
+    public func throttled(packetSize: Int, delay: Double) -> InputStream {
+        InputStream(pieces: pieces, Throttle(packetSize: packetSize, delay: delay))
     }
 
     /// The number of bytes.

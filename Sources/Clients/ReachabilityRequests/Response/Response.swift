@@ -2,16 +2,16 @@ public import FoundationEssentials
 public import ReachabilityRetry
 
 /// A response whose error is an ``AFError``.
-public typealias AFDataResponse<Success: Sendable> = DataResponse<Success, AFError>
+public typealias AFDataResponse<Success> = DataResponse<Success, AFError>
 /// The response of a download whose error is an ``AFError``.
-public typealias AFDownloadResponse<Success: Sendable> = DataResponse<Success, AFError>
+public typealias AFDownloadResponse<Success> = DataResponse<Success, AFError>
 /// A value, or an ``AFError``.
 public typealias AFResult<Success> = Result<Success, AFError>
 /// The response of a download. It is the same type as that of other requests.
-public typealias DownloadResponse<Success: Sendable, Failure: Error> = DataResponse<Success, Failure>
+public typealias DownloadResponse<Success, Failure: Error> = DataResponse<Success, Failure>
 
 /// The result of a request, with the answer and the metrics. The body is in memory (``data``), or in a file (``fileURL``).
-public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
+public struct DataResponse<Success, Failure: Error> {
     /// The request as it was sent last, with the changes of adapters; nil if it could not be created.
     public let request: URLRequest?
     /// The head of the last answer; nil if there was none.
@@ -70,12 +70,12 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
     public var error: Failure? { if case .failure(let error) = result { error } else { nil } }
 
     /// The response with another value.
-    public func map<New: Sendable>(_ transform: (Success) -> New) -> DataResponse<New, Failure> {
+    public func map<New>(_ transform: (Success) -> New) -> DataResponse<New, Failure> {
         DataResponse<New, Failure>(self, result.map(transform))
     }
 
     /// The response with another value, or with the error of the closure.
-    public func tryMap<New: Sendable>(_ transform: (Success) throws -> New) -> DataResponse<New, any Error> {
+    public func tryMap<New>(_ transform: (Success) throws -> New) -> DataResponse<New, any Error> {
         DataResponse<New, any Error>(self, Result { try transform(try result.get()) })
     }
 
@@ -95,6 +95,8 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
         return DataResponse<Success, any Error>(self, result)
     }
 }
+
+extension DataResponse: Sendable where Success: Sendable {}
 
 /// The durations, hops and attempts of a request.
 ///

@@ -1,7 +1,10 @@
 public import Dispatch
-import LinuxSupport
+package import LinuxSupport
 public import ReachabilityHTTP
 @_exported public import ReachabilityRetry
+public import ServerTrust
+import ServerTrustAsyncHTTPClient
+import ServerTrustNIO
 
 /// Creates requests that share a client, settings of retries, interceptors and header fields.
 ///
@@ -21,11 +24,17 @@ public final class Session: Sendable {
     public let limits: ResponseLimits
     /// A Boolean value that indicates whether a request is sent when it is created. If false, it is sent by `resume()` or when its result is first awaited.
     public let startRequestsImmediately: Bool
+    /// The evaluators of servers; nil if the client decides. The session then has connections of its own, which are closed with it.
+    public let serverTrustManager: ServerTrustManager?
     /// The handler of redirects; nil if all are followed that `settings` permits.
     public let redirectHandler: (any RedirectHandler)?
     /// The cookies that the session sends and keeps; nil if it does neither.
     public let cookieStorage: HTTPCookieStorage?
 
+    /// The adapter and the retrier that are set later, see `SessionManager` of ReachabilityAlamofire.
+    package let laterInterceptor: Locked<Interceptor?>
+
+    private let ownClient: OwnClient?
     let monitors: MonitorList
     /// The requests that were sent and have not ended.
     let active: Locked<Set<Request>>
@@ -41,6 +50,8 @@ public final class Session: Sendable {
     ///   - limits: The maximum sizes of bodies in memory.
     ///   - startRequestsImmediately: True if a request is sent when it is created.
     ///   - interceptor: Asked before every attempt, and about failures that the policy does not retry.
+    ///   - serverTrustManager: The evaluators of servers. If it is not nil, the session has connections of its own, with the configuration
+    ///     of `client`.
     ///   - redirectHandler: The handler of redirects.
     ///   - cookieStorage: The cookies; nil if none are sent and kept.
     ///   - eventMonitors: Receive events.
@@ -52,16 +63,20 @@ public final class Session: Sendable {
         limits: ResponseLimits = ResponseLimits(),
         startRequestsImmediately: Bool = true,
         interceptor: (any RequestInterceptor)? = nil,
+        serverTrustManager: ServerTrustManager? = nil,
         redirectHandler: (any RedirectHandler)? = nil,
         cookieStorage: HTTPCookieStorage? = HTTPCookieStorage(),
         eventMonitors: [any EventMonitor] = []
     ) {
-        self.client = client.overriding { $0 = settings ?? RetrySettings(policy: policy) }
+        self.serverTrustManager = serverTrustManager
+        ownClient = serverTrustManager.map { OwnClient(client, evaluating: $0) }
+        self.client = (ownClient?.client ?? client).overriding { $0 = settings ?? RetrySettings(policy: policy) }
         self.headers = headers
         self.limits = limits
         self.startRequestsImmediately = startRequestsImmediately
         self.interceptor = interceptor
         self.redirectHandler = redirectHandler
+        laterInterceptor = Locked(nil)
         self.cookieStorage = cookieStorage
         monitors = MonitorList(eventMonitors)
         active = Locked([])
@@ -69,14 +84,38 @@ public final class Session: Sendable {
 
     private init(_ other: Session, _ settings: RetrySettings) {
         client = other.client.overriding { $0 = settings }
+        ownClient = other.ownClient
+        serverTrustManager = other.serverTrustManager
         headers = other.headers
         limits = other.limits
         startRequestsImmediately = other.startRequestsImmediately
         interceptor = other.interceptor
         redirectHandler = other.redirectHandler
+        laterInterceptor = other.laterInterceptor
         cookieStorage = other.cookieStorage
         monitors = other.monitors
         active = other.active
+    }
+}
+
+/// A client whose servers are evaluated by a manager. Its connections are closed when no session uses it.
+private final class OwnClient: Sendable {
+    /// Shared, because it remembers the status of certificates. Nil if there are no settings of TLS for it.
+    private static let revocation = (try? HTTPRevocationFetcher()).map { RevocationChecker(fetcher: $0) }
+
+    let client: RetryingHTTPClient
+
+    init(_ client: RetryingHTTPClient, evaluating manager: ServerTrustManager) {
+        var enforcement = ServerTrustEnforcement()
+        // The evaluators decide about everything, as in Alamofire, and about nothing without TLS.
+        enforcement.handshakeVerification = .managerAlone
+        enforcement.allowsPlainHTTP = true
+        enforcement.configuration.revocation = Self.revocation
+        self.client = client.reconfigured { [enforcement] in $0.enforcing(manager, enforcement) }
+    }
+
+    deinit {
+        Task { [client] in try? await client.shutdown() }
     }
 }
 

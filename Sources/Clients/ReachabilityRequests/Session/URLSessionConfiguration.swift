@@ -1,5 +1,6 @@
 import FoundationEssentials
 import ReachabilityRetry
+public import ServerTrust
 
 /// The settings of a session that Foundation's class of this name has, as far as they have an effect here.
 public final class URLSessionConfiguration {
@@ -73,6 +74,7 @@ extension Session {
         configuration: URLSessionConfiguration,
         startRequestsImmediately: Bool = true,
         interceptor: (any RequestInterceptor)? = nil,
+        serverTrustManager: ServerTrustManager? = nil,
         redirectHandler: (any RedirectHandler)? = nil,
         eventMonitors: [any EventMonitor] = []
     ) {
@@ -85,6 +87,7 @@ extension Session {
             headers: headers,
             startRequestsImmediately: startRequestsImmediately,
             interceptor: interceptor,
+            serverTrustManager: serverTrustManager,
             redirectHandler: redirectHandler,
             cookieStorage: configuration.httpShouldSetCookies ? configuration.httpCookieStorage : nil,
             eventMonitors: eventMonitors

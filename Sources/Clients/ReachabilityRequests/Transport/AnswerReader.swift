@@ -38,13 +38,15 @@ struct AnswerReader: Sendable {
     private var session: Session { owner.session }
 
     /// The interceptors in the order in which they are asked.
-    var interceptors: [any RequestInterceptor] { [owner.interceptor, session.interceptor].compactMap { $0 } }
+    var interceptors: [any RequestInterceptor] {
+        [owner.interceptor, session.interceptor, session.laterInterceptor.withLock { $0 }].compactMap { $0 }
+    }
 
     /// The request as it was sent last.
     private var sent: URLRequest { state.withLock { $0.sent } ?? request }
 
     /// A Boolean value that indicates whether adapters may add a body.
-    var hasAdapters: Bool { owner.interceptor != nil || session.interceptor != nil }
+    var hasAdapters: Bool { !interceptors.isEmpty }
 
     /// The latest answer; nil while the attempt in progress has read nothing yet.
     var latest: ReceivedAnswer? { state.withLock { $0.received } }
@@ -79,7 +81,7 @@ struct AnswerReader: Sendable {
         guard let stream = try upload?.body() ?? sent.httpBodyStream else { return sent.httpBody.map(body(of:)) }
         if case .stream? = upload { (owner as? UploadRequest)?.didProvide(stream) }
         owner.change(.upload) { $0.totalUnitCount = stream.length }
-        return .stream(BodyPieces(pieces: stream.pieces, owner: owner), length: .known(stream.length))
+        return .stream(BodyPieces(stream, owner), length: .known(stream.length))
     }
 
     private func body(of data: Data) -> HTTPClientRequest.Body {

@@ -37,22 +37,55 @@ struct PieceReader {
     }
 }
 
+/// A limit of the rate of a body: packets with a delay before each.
+struct Throttle: Hashable, Sendable {
+    let packetSize: Int
+    let delay: Duration
+
+    /// The delay is at most a day.
+    init(packetSize: Int, delay: Double) {
+        self.packetSize = max(1, packetSize)
+        self.delay = delay > 0 ? .seconds(min(delay, 86_400)) : .zero
+    }
+}
+
 /// The pieces of a body while a request is sent.
 struct BodyPieces: AsyncSequence, Sendable {
-    let pieces: [BodyPiece]
-    let owner: Request
+    private let stream: InputStream
+    private let owner: Request
 
-    func makeAsyncIterator() -> Iterator { Iterator(reader: PieceReader(pieces), owner: owner) }
+    init(_ stream: InputStream, _ owner: Request) { (self.stream, self.owner) = (stream, owner) }
+
+    func makeAsyncIterator() -> Iterator { Iterator(stream, owner) }
 
     struct Iterator: AsyncIteratorProtocol {
-        fileprivate var reader: PieceReader
-        fileprivate let owner: Request
+        private var reader: PieceReader
+        private let throttle: Throttle?
+        /// The bytes behind the packet that was sent last.
+        private var unsent: ArraySlice<UInt8> = []
+        private let owner: Request
+
+        fileprivate init(_ stream: InputStream, _ owner: Request) {
+            (reader, throttle, self.owner) = (PieceReader(stream.pieces), stream.throttle, owner)
+        }
 
         mutating func next() async throws -> ByteBuffer? {
             await owner.gate.pass()
-            guard let bytes = try reader.next() else { return nil }
+            guard let bytes = try await nextPacket() else { return nil }
             owner.change(.upload) { $0.completedUnitCount += Int64(bytes.count) }
             return ByteBuffer(bytes: bytes)
+        }
+
+        private mutating func nextPacket() async throws -> ArraySlice<UInt8>? {
+            guard let throttle else { return try reader.next()?[...] }
+            while unsent.isEmpty {
+                guard let bytes = try reader.next() else { return nil }
+                unsent = bytes[...]
+            }
+            let packet = unsent.prefix(throttle.packetSize)
+            unsent = unsent.dropFirst(throttle.packetSize)
+            if throttle.delay > .zero { try await owner.session.options.clock.sleep(for: throttle.delay) }
+            return packet
         }
     }
 }

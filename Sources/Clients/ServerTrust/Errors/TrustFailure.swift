@@ -118,6 +118,9 @@ public struct ServerTrustError: Error, Hashable, Sendable {
     /// the peer sent if no chain was built.
     public let chain: [TrustCertificate]
 
+    /// A Boolean value that indicates whether keys are pinned, and not certificates.
+    package var pinsKeys = false
+
     /// Creates an error. Custom evaluators throw it.
     public init(reason: TrustFailure, host: String, chain: [TrustCertificate] = []) {
         self.reason = reason

@@ -67,6 +67,7 @@ public struct PublicKeysTrustEvaluator: ServerTrustEvaluating {
 /// without a valid chain, as in Alamofire 4.
 struct PinEvaluator: ServerTrustEvaluating {
     private let hasPins: Bool
+    private let pinsKeys: Bool
     /// The anchors of the chain; nil for those of the evaluation.
     private let anchors: TrustAnchors?
     private let validateChain: Bool
@@ -74,27 +75,33 @@ struct PinEvaluator: ServerTrustEvaluating {
     private let isPinned: @Sendable (TrustCertificate) -> Bool
 
     init(certificates: [TrustCertificate], areAnchors: Bool, validateChain: Bool, validateHost: Bool) {
-        hasPins = !certificates.isEmpty
+        (hasPins, pinsKeys) = (!certificates.isEmpty, false)
         anchors = areAnchors ? TrustAnchors(certificates) : nil
         (self.validateChain, self.validateHost) = (validateChain, validateHost)
         isPinned = { certificates.contains($0) }
     }
 
     init(keys: [ServerPublicKey], validateChain: Bool, validateHost: Bool) {
-        hasPins = !keys.isEmpty
+        (hasPins, pinsKeys) = (!keys.isEmpty, true)
         anchors = nil
         (self.validateChain, self.validateHost) = (validateChain, validateHost)
         isPinned = { keys.contains($0.publicKey) }
     }
 
     func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
-        guard hasPins else { throw ServerTrustError(reason: .noPins, host: host, chain: trust.certificates) }
+        guard hasPins else { throw error(.noPins, host, trust.certificates) }
         var trust = trust
         trust.anchors = anchors ?? trust.anchors
         let chain = try trust.chainForPins(forHost: host, validateChain: validateChain, validateHost: validateHost)
         guard chain.contains(where: isPinned) else {
-            throw ServerTrustError(reason: .notPinned(subject: "\(trust.leaf)"), host: host, chain: chain)
+            throw error(.notPinned(subject: "\(trust.leaf)"), host, chain)
         }
+    }
+
+    private func error(_ reason: TrustFailure, _ host: String, _ chain: [TrustCertificate]) -> ServerTrustError {
+        var error = ServerTrustError(reason: reason, host: host, chain: chain)
+        error.pinsKeys = pinsKeys
+        return error
     }
 }
 
@@ -142,7 +149,8 @@ public struct PinSetTrustEvaluator: ServerTrustEvaluating {
                 isEnforced: isEnforced
             )
         )
-        let error = ServerTrustError(reason: .pinMismatch(presented: presented), host: host, chain: chain)
+        var error = ServerTrustError(reason: .pinMismatch(presented: presented), host: host, chain: chain)
+        error.pinsKeys = true
         guard !isEnforced else { throw error }
         trust.logger.warning("\(error); trusted anyway, because the pins only report")
     }

@@ -1,0 +1,85 @@
+import FoundationEssentials
+public import ReachabilityRequests
+public import ServerTrust
+
+extension Session {
+    /// A session of Alamofire 4 whose servers are evaluated by policies. A host without a policy is evaluated by `DefaultTrustEvaluator`.
+    public convenience init(
+        configuration: URLSessionConfiguration = .default,
+        serverTrustPolicyManager: ServerTrustPolicyManager?
+    ) {
+        let manager = serverTrustPolicyManager.map { policies in
+            ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:]) { host in
+                policies.serverTrustPolicy(forHost: host)?.evaluator
+            }
+        }
+        self.init(configuration: configuration, serverTrustManager: manager)
+    }
+
+    /// A session whose servers are evaluated by a policy of AFNetworking.
+    public convenience init(configuration: URLSessionConfiguration = .default, securityPolicy: AFSecurityPolicy) {
+        let manager = ServerTrustManager(evaluators: [:]) { _ in securityPolicy.evaluator }
+        self.init(configuration: configuration, serverTrustManager: manager)
+    }
+}
+
+/// The main bundle of a program on Linux: the directory of its file.
+private enum MainBundle {
+    static let path: String = {
+        let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return program.map { URL(filePath: $0).deletingLastPathComponent().path } ?? "."
+    }()
+}
+
+extension ServerTrustPolicy {
+    /// Reads the certificates in the directory of the program, see `certificates(in:)`.
+    public static func certificates() -> [TrustCertificate] { certificates(in: MainBundle.path) }
+
+    /// Reads the public keys of the certificates in the directory of the program, see `publicKeys(in:)`.
+    public static func publicKeys() -> [ServerPublicKey] { publicKeys(in: MainBundle.path) }
+}
+
+extension PinnedCertificatesTrustEvaluator {
+    /// An evaluator that pins the certificates in the directory of the program.
+    public init(
+        acceptSelfSignedCertificates: Bool = false,
+        performDefaultValidation: Bool = true,
+        validateHost: Bool = true
+    ) {
+        self.init(
+            certificates: ServerTrustPolicy.certificates(),
+            acceptSelfSignedCertificates: acceptSelfSignedCertificates,
+            performDefaultValidation: performDefaultValidation,
+            validateHost: validateHost
+        )
+    }
+}
+
+extension PublicKeysTrustEvaluator {
+    /// An evaluator that pins the keys of the certificates in the directory of the program.
+    public init(performDefaultValidation: Bool = true, validateHost: Bool = true) {
+        self.init(
+            keys: ServerTrustPolicy.publicKeys(),
+            performDefaultValidation: performDefaultValidation,
+            validateHost: validateHost
+        )
+    }
+}
+
+extension ServerTrustEvaluating where Self == PinnedCertificatesTrustEvaluator {
+    /// An evaluator that pins the certificates in the directory of the program.
+    public static var pinnedCertificates: PinnedCertificatesTrustEvaluator { PinnedCertificatesTrustEvaluator() }
+}
+
+extension ServerTrustEvaluating where Self == PublicKeysTrustEvaluator {
+    /// An evaluator that pins the keys of the certificates in the directory of the program.
+    public static var publicKeys: PublicKeysTrustEvaluator { PublicKeysTrustEvaluator() }
+}
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The length of a packet that AFNetworking suggests for `throttleBandwidth(withPacketSize:delay:)` on a slow line: 16 KiB.
+public let kAFUploadStream3GSuggestedPacketSize = 16 << 10
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The delay that AFNetworking suggests for `throttleBandwidth(withPacketSize:delay:)` on a slow line: 0.2 seconds.
+public let kAFUploadStream3GSuggestedDelay = 0.2
