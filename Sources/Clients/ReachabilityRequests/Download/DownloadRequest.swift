@@ -178,7 +178,7 @@ nonisolated extension DownloadRequest {
             (url, options) = destination(source, response)
         }
         didChoose(url)
-        guard url.path != path else {
+        guard url.path != source.path else {
             didPlace(.success(source))
             return source
         }
