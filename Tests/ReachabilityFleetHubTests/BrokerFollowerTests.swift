@@ -109,7 +109,8 @@ import Testing
         first.listener(Self.state(.online("d0", "a", 0)))
         first.listener(Self.state(.event("d0", "a", 1, .outage(outage("o", 0, 1)), number: 4)))
         first.listener(.ended(nil))
-        try #require(try await eventually { world.broker.connections.count == 2 })
+        let isBack = try await eventually { world.broker.connections.count == 2 }
+        try #require(isBack, "\(world.follower.state.withLock { ($0.link, $0.status) })")
         let second = world.broker.connections[1]
         // The messages arrive before the queue of the hub has handled the connection. The fifth event is lost.
         second.listener(.connected(sessionPresent: true))

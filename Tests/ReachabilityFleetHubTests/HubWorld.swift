@@ -73,7 +73,8 @@ final class HubWorld: Sendable {
     @discardableResult
     func connect() async throws -> PlayedBroker.Connection {
         try follower.begin()
-        try #require(try await eventually { broker.connections.count == 1 })
+        let isConnected = try await eventually { broker.connections.count == 1 }
+        try #require(isConnected, "\(follower.state.withLock { ($0.link, $0.status) })")
         broker.connections[0].listener(.connected(sessionPresent: false))
         // The hub has published its state and subscribed.
         let connection = broker.connections[0]

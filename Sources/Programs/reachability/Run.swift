@@ -50,7 +50,7 @@ struct Run: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Run only for a state that lasts this long, for example 2s.", valueName: "duration")
+        help: ArgumentHelp("Run only for states that last this long, such as 2s.", valueName: "duration")
     )
     var settle: DurationArgument?
 
