@@ -152,7 +152,8 @@ import Testing
         }
         let all = try store.outageStarts(upTo: LedgerInstant(nanoseconds: .max), limit: .max)
         #expect(all.count == 200)
-        let wanted = try all.filter { target, start in
+        let wanted = try all.filter { outage in
+            let (target, start) = (outage.target, outage.start)
             let intervals = try store.outage(of: target, from: start).map(\.interval)
             let own = intervals.filter { $0.start == start }
             return filter.admits(Outage(of: target, own, before: nil), at: LedgerInstant(nanoseconds: .max))

@@ -60,6 +60,23 @@ public struct CheckTarget: Hashable, Sendable {
             }
     }
 
+    /// The kind of the check with its port, path or name, such as `tcp 22` or `https /health`.
+    package var summary: String {
+        switch service {
+        case .any: return text
+        case .echo: return "ping"
+        case .tcp(let port): return "tcp \(port)"
+        case .name: return "name"
+        case .dns(let name): return "dns \(name)"
+        case .web, .handshake:
+            guard let end = text.firstRange(of: "://") else { return text }
+            let place = IPAddress(host)?.urlText ?? host
+            guard text[end.upperBound...].hasPrefix(place) else { return text }
+            let rest = text[end.upperBound...].dropFirst(place.count)
+            return rest == "/" || rest.isEmpty ? String(text[..<end.lowerBound]) : "\(text[..<end.lowerBound]) \(rest)"
+        }
+    }
+
     /// The address of the host; nil if the host is a name.
     var address: IPAddress? { IPAddress(host) }
 }

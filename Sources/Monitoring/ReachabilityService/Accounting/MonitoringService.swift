@@ -20,6 +20,8 @@ package final class MonitoringService: Sendable {
         var accounting = Accounting()
         var line: TimeLine
         var targets: [String: ServiceTarget] = [:]
+        /// The names of the targets in the order of the configuration.
+        var order: [String] = []
         var observers: [String: PathObserver] = [:]
         /// The total time that the machine has slept: CLOCK_BOOTTIME minus CLOCK_MONOTONIC at the last reading.
         var slept: Duration
@@ -135,7 +137,10 @@ package final class MonitoringService: Sendable {
             )
         }
         let observer = PathObserver(manager) { [weak self] change in self?.observed(change, of: target) }
-        let previous = state.withLock { $0.observers.updateValue(observer, forKey: name) }
+        let previous = state.withLock { state in
+            if state.targets.updateValue(target, forKey: name) == nil { state.order.append(name) }
+            return state.observers.updateValue(observer, forKey: name)
+        }
         withExtendedLifetime(previous) {}
         explain(name)
     }
@@ -163,6 +168,7 @@ package final class MonitoringService: Sendable {
         state.withLock { state in
             state.notices = notices
             state.targets = Dictionary(targets.map { ($0.name, $0) }) { _, last in last }
+            state.order = targets.map(\.name)
         }
     }
 
@@ -176,6 +182,7 @@ package final class MonitoringService: Sendable {
     package func remove(_ name: String) {
         let (observer, watch) = state.withLock { state in
             state.targets[name] = nil
+            state.order.removeAll { $0 == name }
             state.findings[name] = nil
             return (state.observers.removeValue(forKey: name), state.checks.removeValue(forKey: name))
         }
@@ -188,6 +195,10 @@ package final class MonitoringService: Sendable {
     /// The state of the service at one instant.
     package struct Snapshot: Sendable {
         package let accounting: Accounting
+        /// The settings of the targets, keyed by name.
+        package let targets: [String: ServiceTarget]
+        /// The names of the targets in the order of the configuration.
+        package let order: [String]
         /// The result of the last check of each target, keyed by target.
         package let findings: [String: CheckStatus]
         package let calendar: Calendar
@@ -204,6 +215,8 @@ package final class MonitoringService: Sendable {
             let now = state.line.instant(at: boot)
             return Snapshot(
                 accounting: state.accounting,
+                targets: state.targets,
+                order: state.order,
                 findings: state.findings,
                 calendar: calendar,
                 now: now,

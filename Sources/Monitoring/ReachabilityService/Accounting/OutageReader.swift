@@ -20,6 +20,25 @@ package struct OutageReader: Sendable {
         limit: Int,
         _ snapshot: MonitoringService.Snapshot
     ) throws -> [ExplainedOutage] {
+        try explained(found(filter, after: after, limit: limit, snapshot), snapshot)
+    }
+
+    /// Returns what ``outages(_:after:limit:_:)`` returns, without intervals and evidence.
+    package func summaries(
+        _ filter: OutageFilter = OutageFilter(),
+        after: OutageKey? = nil,
+        limit: Int,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws -> [OutageSummary] {
+        try found(filter, after: after, limit: limit, snapshot).map(\.summary)
+    }
+
+    private func found(
+        _ filter: OutageFilter,
+        after: OutageKey?,
+        limit: Int,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws -> ArraySlice<Reference> {
         var found: [Reference] = []
         // Several reads may be needed, because an outage that is both in memory and in the history counts once.
         var next: LedgerInstant? = min(after?.start ?? .latest, snapshot.now)
@@ -28,7 +47,7 @@ package struct OutageReader: Sendable {
             found += part.references.filter { reference in after.map { reference.key > $0 } ?? true }
             next = part.next
         }
-        return try explained(found.prefix(limit), snapshot)
+        return found.prefix(limit)
     }
 
     /// Returns the number and the total duration of outages by attribution and cause.
@@ -56,7 +75,7 @@ package struct OutageReader: Sendable {
     }
 
     /// A reference to an outage: the outage in memory, or nil if it has to be read from the history.
-    private typealias Reference = (key: OutageKey, target: String, outage: Outage?)
+    private typealias Reference = (key: OutageKey, summary: OutageSummary, outage: Outage?)
 
     /// Returns references to at least `limit` outages that start at or before an instant, or to all of them, latest first.
     ///
@@ -71,7 +90,7 @@ package struct OutageReader: Sendable {
         _ snapshot: MonitoringService.Snapshot
     ) throws -> (references: [Reference], next: LedgerInstant?) {
         let memory = snapshot.accounting.outages(filter, upTo: start, limit: limit, at: snapshot.now)
-        var written: [(target: String, start: LedgerInstant)] = []
+        var written: [OutageSummary] = []
         // An ongoing outage is always in memory.
         if !filter.isOpen {
             written = try history?.store?.outageStarts(filter, upTo: start, limit: limit) ?? []
@@ -81,8 +100,8 @@ package struct OutageReader: Sendable {
         let last = ends.max()
         let older = written.filter { !snapshot.accounting.hasOutage(of: $0.target, from: $0.start) }
         let references: [Reference] =
-            memory.map { (OutageKey(of: $0.target, from: $0.start), $0.target, $0) }
-            + older.map { (OutageKey(of: $0.target, from: $0.start), $0.target, nil) }
+            memory.map { (OutageKey(of: $0.target, from: $0.start), OutageSummary($0, at: snapshot.now), $0) }
+            + older.map { (OutageKey(of: $0.target, from: $0.start), $0, nil) }
         return (
             references.filter { reference in last.map { reference.key.start >= $0 } ?? true }
                 .sorted { $0.key < $1.key },
@@ -100,7 +119,7 @@ package struct OutageReader: Sendable {
                 found.append(ExplainedOutage(outage, snapshot.accounting.accounts[outage.target]))
                 continue
             }
-            let (target, start) = (reference.target, reference.key.start)
+            let (target, start) = (reference.summary.target, reference.key.start)
             let entries = try history?.store?.outage(of: target, from: start) ?? []
             if let outage = ExplainedOutage(of: target, from: start, entries) {
                 found.append(outage)

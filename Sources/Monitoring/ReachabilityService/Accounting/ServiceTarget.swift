@@ -1,5 +1,6 @@
 package import LinuxSupport
 package import NetworkReachability
+import ReachabilityChecks
 import ReachabilityLedger
 
 /// A host, or the whole network, that the service monitors.
@@ -26,6 +27,15 @@ package struct ServiceTarget: Hashable, Sendable {
         var target = self
         (target.checks, target.settle) = (nil, nil)
         return target
+    }
+
+    /// The host and the kinds of the checks, such as `192.0.2.40 · tcp 9100`.
+    package var summary: String {
+        guard let checks else { return [host, "route only"].compactMap(\.self).joined(separator: " · ") }
+        let kinds = checks.checks.map { $0.target.map(\.summary) ?? "gateway, DNS" }
+        let anchors = checks.anchors.count == 1 ? "1 anchor" : "\(checks.anchors.count) anchors"
+        let all = [host] + kinds.filter { $0 != host } + (host == nil && !checks.anchors.isEmpty ? [anchors] : [])
+        return all.compactMap(\.self).joined(separator: " · ")
     }
 
     /// The default target: the whole network.

@@ -162,6 +162,26 @@ package struct OutageFilter: Hashable, Sendable {
     }
 }
 
+/// An outage without its intervals.
+package struct OutageSummary: Hashable, Sendable {
+    package let target: String
+    /// The attribution and cause of the longest interval.
+    package let state: TargetState
+    package let start: LedgerInstant
+    /// The end; nil for an ongoing outage.
+    package let end: LedgerInstant?
+
+    package var id: String { Outage.id(of: target, from: start) }
+
+    init(target: String, state: TargetState, start: LedgerInstant, end: LedgerInstant?) {
+        (self.target, self.state, self.start, self.end) = (target, state, start, end)
+    }
+
+    package init(_ outage: Outage, at now: LedgerInstant) {
+        self.init(target: outage.target, state: outage.deciding(at: now).state, start: outage.start, end: outage.end)
+    }
+}
+
 /// The number and the total duration of the outages with one attribution and cause.
 package struct OutageSum: Hashable, Sendable {
     package let attribution: Attribution
@@ -235,7 +255,7 @@ extension HistoryStore {
             """
     }
 
-    /// Returns the targets and starts of outages that match a filter, latest first.
+    /// Returns the outages that match a filter, latest first.
     ///
     /// The result has at most `limit` outages, plus those that start at the same instant as the last one.
     ///
@@ -244,15 +264,17 @@ extension HistoryStore {
         _ filter: OutageFilter = OutageFilter(),
         upTo start: LedgerInstant,
         limit: Int
-    ) throws -> [(target: String, start: LedgerInstant)] {
+    ) throws -> [OutageSummary] {
         try database.read { db in
             let request = try Self.request(filter, upTo: start, db)
-            var found: [(target: String, start: LedgerInstant)] = []
+            var found: [OutageSummary] = []
             let rows = try Row.fetchCursor(db, sql: request.sql, arguments: request.arguments)
             while let row = try rows.next() {
                 let start = LedgerInstant(nanoseconds: row[1])
                 if found.count >= limit, found.last?.start != start { break }
-                found.append((row[0], start))
+                let state = TargetState(row.attribution, row.cause)
+                let end = (row[2] as Int64?).map { LedgerInstant(nanoseconds: $0) }
+                found.append(OutageSummary(target: row[0], state: state, start: start, end: end))
             }
             return found
         }
@@ -265,7 +287,7 @@ extension HistoryStore {
     ) throws -> (sql: String, arguments: StatementArguments) {
         let (conditions, arguments) = try conditions(filter, upTo: start, db)
         let sql = """
-            SELECT target.name, outages.start FROM outages CROSS JOIN target ON target.id = outages.target
+            SELECT target.name, outages.start, outages."end", attribution, cause FROM outages CROSS JOIN target ON target.id = outages.target
             WHERE \(conditions) ORDER BY outages.start DESC
             """
         return (sql, arguments)

@@ -369,7 +369,7 @@ package struct IncidentTracker: Sendable {
 
 extension TargetState {
     /// A Boolean value that indicates whether a single fault of the machine's connection can lead to this and similar causes.
-    fileprivate var isOfLine: Bool {
+    package var isOfLine: Bool {
         switch attribution {
         case .us: [.link, .address, .route, .dns].contains(cause)
         case .upstream: true
