@@ -11,8 +11,8 @@ from playwright.sync_api import sync_playwright
 
 PORT = 9673
 ROOT = f"http://localhost:{PORT}"
-PAGES = ["/", "/?window=24h", "/outages", "/targets/internet", "/availability", "/network", "/service"]
-DOWN, FINE = "The link of this machine is down", "Everything works"
+PAGES = ["/", "/?window=90d", "/?kiosk", "/help", "/outages", "/targets/internet", "/availability", "/network", "/service"]
+DOWN, FINE = "The link of this machine is down", "The path out of this machine is up. Nothing beyond it is checked"
 
 
 class Lab:
@@ -187,7 +187,7 @@ OVERLAPS = """() => {
     const boxes = (node) => { const range = document.createRange(); range.selectNodeContents(node);
         return [...range.getClientRects()].filter((box) => box.width > 1 && box.height > 1); };
     const found = [];
-    for (const parent of document.querySelectorAll("main li, main li > a, main .row, main .state, main dl")) {
+    for (const parent of document.querySelectorAll("main li, main .target > div, main .state, main li > a, main .row, main .state, main dl")) {
         const parts = [...parent.children].filter((child) => child.textContent.trim()).map((child) => [child, boxes(child)]);
         for (const [index, [one, left]] of parts.entries())
             for (const [other, right] of parts.slice(index + 1))
@@ -242,8 +242,55 @@ def test_without_script(lab):
     page = lab.page(java_script_enabled=False)
     assert page.locator("h1").get_attribute("data-say") == FINE
     assert "UTC" in page.locator("#live").text_content()
-    assert page.locator(".list a").count() > 0
+    assert page.locator(".incidents a").count() > 0
     assert page.locator("svg.bar").count() >= 1
+
+
+MANY = "schema = 1\n" + "".join(
+    f'[[target]]\nname = "store-{number}"\nhost = "127.0.0.1"\ninterval = "1s"\n'
+    f'checks = [{{ http = "/", port = 9676, expect = "200-499" }}]\n' for number in range(13)
+)
+
+
+def test_targets_are_filtered_and_a_chart_shows_its_values(lab):
+    service = Service(lab.service.program, "127.0.0.1:9676", MANY)
+    try:
+        states = lambda: {item["state"] for item in json.loads(service.get("/v1/targets"))["items"]}
+        wait(lambda: states() == {"up"})
+        for script in (True, False):
+            context = lab.browser.new_context(java_script_enabled=script, viewport={"width": 1920, "height": 1080})
+            page = context.new_page()
+            page.goto(f"http://{service.address}/")
+            rows = page.locator(".targets > li:visible")
+            assert rows.count() == 13
+            last = rows.last.bounding_box()
+            assert last["height"] == 56 and last["y"] + last["height"] <= 1080, last
+            page.locator(".filter input").fill("STORE-1")
+            if not script:
+                page.locator(".filter button").click()
+            wait(lambda: rows.count() == 4)
+            # The script fetches the rows that the server did not send.
+            page.goto(f"http://{service.address}/?filter=store-12")
+            wait(lambda: rows.count() == 1)
+            if script:
+                page.locator(".filter input").fill("")
+                wait(lambda: rows.count() == 13)
+            page.goto(f"http://{service.address}/targets/store-1?window=1h")
+            if script:
+                page.locator(".chart svg").hover()
+                wait(lambda: "median" in page.locator(".chart output").text_content())
+                page.locator(".chart").press("ArrowLeft")
+                assert "checks failed" in page.locator(".chart output").text_content()
+            context.close()
+    finally:
+        service.stop()
+
+
+def test_print(lab):
+    page = lab.page()
+    page.emulate_media(media="print", color_scheme="dark")
+    assert not page.locator("nav").is_visible() and page.locator(".targets").is_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 
 
 def main():

@@ -57,7 +57,7 @@ def main():
                     time.sleep(5)
                     page.screenshot(path=f"{directory}/down.png", full_page=True)
                     regain_link()
-                    page.wait_for_selector("h1[data-say*=works]")
+                    page.wait_for_selector("h1[data-say*=path]")
                 context.close()
             browser.close()
     finally:

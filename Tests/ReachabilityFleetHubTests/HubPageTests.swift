@@ -100,9 +100,13 @@ import Testing
         ])
         let id = try #require(try world.items("/v1/incidents").first?["id"] as? String)
         let text = try Self.page(world, "/incidents/\(id)")
-        // There is a margin of 2 s on both sides of 20 s, in 700 columns.
-        #expect(text.contains("<path class=\"s-us\" fill=\"url(#p-us)\" d=\"m58 0h292"))
-        #expect(text.contains("<path class=\"s-up\" d=\"m0 0h58v26h-58zm350 0h29v26h-29zm292 0h58v26h-58z\"/>"))
+        // There is a margin of 2 s on both sides of 20 s, in 700 columns. The outages begin and end within columns.
+        #expect(
+            text.contains(
+                "<path class=\"s-us\" fill=\"url(#p-us)\" d=\"m58 9h1v17h-1zm1 -9h291v26h-291zm320 4h1v22h-1z"
+            )
+        )
+        #expect(text.contains("<path class=\"s-up\" d=\"m0 0h58v26h-58zm58 0h1v9h-1zm292 0h29v26h-29z"))
     }
 
     @Test func `the recipients of notifications and their states are shown`() throws {

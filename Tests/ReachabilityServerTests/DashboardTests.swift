@@ -22,12 +22,17 @@ import Testing
         let world = try APIWorld()
         world.kernel.clock.advance(by: .seconds(3 * 86400 + 4 * 3600))
         let good = try world.text("/")
-        #expect(good.contains("<h1 data-say=\"Everything works\">Everything works. "))
+        let sentence = "The path out of this machine is up. Nothing beyond it is checked"
+        #expect(good.contains("<h1 data-say=\"\(sentence)\">\(sentence). ") && good.contains("href=\"/help#anchors\""))
         #expect(good.contains(">3\u{a0}d 4\u{a0}h</span>)."))
         world.setCarrier(false)
         world.kernel.clock.advance(by: .seconds(12))
         let bad = try world.text("/")
-        #expect(bad.contains("The link of this machine is down <span class=\"when\">since <time datetime=\""))
+        #expect(
+            bad.contains(
+                "The link of this machine is down <span class=\"tag\">this machine</span> <span class=\"when\">since <time datetime=\""
+            )
+        )
         #expect(bad.contains(">12\u{a0}s</span>)."))
         #expect(bad.contains("Check the cable"))
         #expect(bad.contains("<title>The link of this machine is down – "))
@@ -82,11 +87,130 @@ import Testing
         let world = try Self.world(names, down)
         #expect(try Self.sentence(world) == "299 of 300 targets are down")
         let lead = try world.text("/").firstMatch(of: #/<p class="lead">(.*?)<\/p>/#)?.1
-        #expect(lead == "target-100, target-101, target-102, target-103, target-104 and 294 more.")
-        // Each target can still be selected.
+        let first = "target-100, target-101, target-102, target-103, target-104 and 294 more"
+        #expect(lead == "\(first). This machine and its provider work.")
+        // Each target can still be searched.
         let outages = try world.text("/outages?attribution=them")
-        #expect(outages.contains("<summary>Choose one of 300 targets</summary>"))
-        #expect(outages.contains("<a href=\"/outages?target=target-399&amp;attribution=them\">target-399</a>"))
+        #expect(
+            outages.contains("<option>target-399</option>") && outages.contains("name=\"attribution\" value=\"them\"")
+        )
+        #expect(try world.text("/outages?target=&attribution=them").contains("299 outages of target, 299 ongoing"))
+        #expect(try world.text("/").utf8.count < 300_000)
+    }
+
+    /// Returns the names of the targets on the overview in their order.
+    private static func targets(_ world: APIWorld, _ path: String) throws -> [String] {
+        try world.text(path).matches(of: #/<a href="\/targets\/([^"]*)"/#).map { String($0.1) }
+    }
+
+    @Test func `the overview lists the worst target first, then the order of the configuration, and filters`() throws {
+        let half = CheckFinding("degraded", "familyFails", sentence: "IPv6 fails, IPv4 works")
+        let names = ["z", "y", "x"] + (10..<20).map { "store-\($0)" }
+        let world = try Self.world(names, ["x": half, "store-15": Self.refused])
+        #expect(
+            try Self.targets(world, "/") == ["store-15", "x", "z", "y"] + names.dropFirst(3).filter { $0 != "store-15" }
+        )
+        #expect(try Self.targets(world, "/?filter=STORE-1&window=7d").first == "store-15")
+        #expect(try Self.targets(world, "/?filter=z") == ["z"])
+        let none = try world.text("/?filter=%3Cb%3E")
+        #expect(none.contains("No target matches.") && none.contains("value=\"&lt;b&gt;\""))
+        #expect(none.contains("?window=7d&amp;filter=%3Cb%3E"))
+        #expect(try !Self.world(["a"], [:]).text("/").contains("<form"))
+        let wall = try world.text("/?kiosk")
+        #expect(wall.contains("<body class=\"wall\">") && !wall.contains("<form") && !wall.contains("id=\"incidents\""))
+        #expect(try Self.targets(world, "/?kiosk").count == 13)
+    }
+
+    @Test func `only what was checked works`() throws {
+        let world = try Self.world(["a", "b"], [:])
+        #expect(try Self.sentence(world) == "Everything works")
+        world.watch(ServiceTarget(name: "c", host: "192.0.2.9"))
+        #expect(try Self.sentence(world) == "All 2 checked targets work")
+        let page = try world.text("/")
+        #expect(page.contains("Only the route is known: c.") && page.contains("<small>192.0.2.9 · route only</small>"))
+    }
+
+    @Test func `less than half of a window has no percentage`() throws {
+        let world = try APIWorld()
+        world.kernel.clock.advance(by: .seconds(420))
+        #expect(try world.text("/").contains("<small>7\u{a0}min of 24\u{a0}h observed</small>"))
+        world.kernel.clock.advance(by: .seconds(13 * 3600))
+        #expect(try world.text("/").contains("<span class=\"share\">100\u{a0}%</span>"))
+    }
+
+    @Test(arguments: [
+        (1.0, "100"), (0.99999999, "99.999"), (0.999, "99.900"), (0.99899, "99.89"), (0.5, "50.00"), (0.00001, "0.00"),
+    ])
+    func `percentages are rounded down and have two decimal places, or three above 99,9`(share: Double, text: String) {
+        #expect(share.shortPercent == text)
+    }
+
+    @Test(arguments: [
+        (Duration.milliseconds(412), "412\u{a0}ms"), (.milliseconds(4001), "4.0\u{a0}s"),
+        (.milliseconds(59_990), "59.9\u{a0}s"),
+        (.seconds(1868), "31\u{a0}min 8\u{a0}s"),
+    ])
+    func `durations in lists are comparable`(duration: Duration, text: String) {
+        #expect(duration.rounded == text)
+    }
+
+    @Test func `targets that fail together form one incident`() throws {
+        let world = try APIWorld(targets: ["a", "b", "c"])
+        world.lose(for: .milliseconds(4001))
+        let page = try world.text("/")
+        #expect(page.ranges(of: "<a href=\"/outages/").count == 1)
+        #expect(page.contains("<span class=\"tag\">this machine</span>") && page.contains("<bdi>all 3 targets</bdi>"))
+        #expect(page.contains("<span title=\"4.001\u{a0}s\">4.0\u{a0}s</span>"))
+        let id = try #require(try world.items("/v1/outages?target=b").first?["id"] as? String)
+        #expect(try world.text("/outages/\(id)").contains("Timeline of 3 targets"))
+        // Different faults of different hosts are different incidents.
+        let other = try Self.world(["a", "b"], ["a": Self.refused, "b": Self.refused])
+        #expect(try other.text("/").ranges(of: "<a href=\"/outages/").count == 2)
+    }
+
+    @Test func `the chart shows the median, the band, failed checks and outages`() throws {
+        let start = LedgerInstant(nanoseconds: 1_700_000_100_000_000_000)
+        var buckets: [CheckBucket] = []
+        for index in 0..<12 {
+            var bucket = CheckBucket(at: start + CheckBucket.short * index)
+            for latency in [10, 20, 90] {
+                bucket.add(CheckFinding("works", "targetAnswers", sentence: "", latency: .milliseconds(latency)))
+            }
+            if index == 6 { bucket.add(Self.refused) }
+            buckets.append(bucket)
+        }
+        let world = try APIWorld(real: .nanoseconds(start.nanoseconds + 3600 * 1_000_000_000))
+        let snapshot = world.service.snapshot
+        let outage = LedgerInterval(
+            TargetState(.them, .refused),
+            from: snapshot.now - .seconds(1800),
+            to: snapshot.now - .seconds(900)
+        )
+        let chart = LatencyChart(buckets, [outage], BarWindow(.hour, snapshot)).html(snapshot).text
+        #expect(chart.contains("1 of 37 checks failed") && chart.contains("<span>100\u{a0}ms</span>"))
+        #expect(chart.contains("class=\"gone\" d=\"M360 0h180v180H360z\""))
+        #expect(chart.firstMatch(of: #/class="failed" d="M[0-9.]+ 190h60V185H[0-9.]+z"/#) != nil)
+        #expect(chart.firstMatch(of: #/class="median" d="M[^M"]+"/#) != nil)
+        #expect(LatencyChart.step(for: .milliseconds(70)) == .milliseconds(20))
+        #expect(LatencyChart.step(for: .microseconds(300)) == .microseconds(100))
+        #expect(LatencyChart([], [], BarWindow(.hour, snapshot)).html(snapshot).text.isEmpty)
+    }
+
+    @Test func `days are shaded in four steps by the lost time`() {
+        let start = LedgerInstant(nanoseconds: 0)
+        let steps = [Duration.milliseconds(40), .seconds(600), .seconds(3600), .seconds(80_000)].map { lost in
+            let intervals = [
+                LedgerInterval(TargetState(.us, .link), from: start, to: start + lost),
+                LedgerInterval(TargetState(.up), from: start + lost, to: start + .seconds(86400)),
+            ]
+            return DayCalendar.Day(
+                name: "",
+                availability: Availability(of: intervals, from: start, to: start + .seconds(86400))
+            )
+        }
+        #expect(steps.map(\.step) == [1, 2, 3, 4])
+        let strip = DayCalendar.strip(steps, height: 26, label: "x").text
+        #expect(strip.contains("<path class=\"s-us l1\" fill=\"url(#p-us)\" d=\"m0 0h10v26h-10z\"/>"))
     }
 
     @Test func `a degraded target is shown as degraded and counted as up`() throws {
@@ -95,7 +219,8 @@ import Testing
         #expect(try Self.sentence(world) == "1 of 3 targets is degraded")
         let page = try world.text("/")
         #expect(page.contains("<section class=\"hero t-degraded\""))
-        #expect(page.contains("<span class=\"pill t-degraded\">") && page.contains("IPv6 fails, IPv4 works."))
+        #expect(page.contains("<li class=\"target t-degraded\">") && page.contains("<b>degraded</b>"))
+        #expect(page.contains("IPv6 fails, IPv4 works."))
         #expect(try world.text("/targets/b").contains("b is reachable, but degraded"))
         let target = try world.object("/v1/targets/b")
         #expect(["state", "cause", "reason"].map { target[$0] as? String } == ["up", "degraded", "familyFails"])
@@ -132,7 +257,11 @@ import Testing
         world.lose(for: .milliseconds(4001))
         let id = try #require(try world.items("/v1/outages?target=internet").first?["id"] as? String)
         let page = try world.text("/outages/\(id)")
-        #expect(page.contains("The link of this machine was down <span class=\"when\">for 4.001\u{a0}s."))
+        #expect(
+            page.contains(
+                "The link of this machine was down <span class=\"tag\">this machine</span> <span class=\"when\">for 4.001\u{a0}s."
+            )
+        )
         #expect(page.ranges(of: "<li>").count >= 3)
         #expect(page.contains("<code>noCarrier</code>"))
         #expect(page.contains("<dd>4.001\u{a0}s, exact to the millisecond</dd>"))
@@ -168,7 +297,7 @@ import Testing
 
     /// Checks that all elements are closed in the right order.
     private static func checkBalance(_ text: String, _ path: String) {
-        let void: Set<Substring> = ["meta", "link", "br"]
+        let void: Set<Substring> = ["meta", "link", "br", "input"]
         var open: [Substring] = []
         for tag in text.matches(of: #/<(\/?)([a-z0-9]+)(?: [^<>]*?)?(\/?)>/#) {
             let name = tag.2
@@ -185,7 +314,11 @@ import Testing
         #expect(page.contains("<code>192.0.2.7/24</code>"))
         #expect(page.contains("IPv4 via <code>192.0.2.1</code>"))
         world.kernel.removeRoute("default")
-        #expect(try world.text("/network").contains(">No interface has a default route.</h1>"))
+        #expect(
+            try world.text("/network").contains(
+                ">No interface has a default route. <span class=\"tag\">this machine</span></h1>"
+            )
+        )
         let bare = API(world.service, version: "") { WebStatistics() }
         #expect(
             String(decoding: try bare.answer("/network").body, as: UTF8.self).contains(
@@ -292,19 +425,20 @@ import Testing
             let text = try world.text(path)
             let sentence = text.firstMatch(of: #/<h1 data-say="([^"]*)"/#).map { String($0.1) } ?? ""
             let older = text.firstMatch(of: #/<a href="([^"]*)">Older</a>/#).map { String($0.1) }
-            return (sentence, text.ranges(of: "<li><a href=\"/outages/").count, older)
+            return (sentence, text.ranges(of: "<a href=\"/outages/").count, older)
         }
-        #expect(try world.text("/").contains(">All 150 outages</a>"))
+        #expect(try world.text("/").contains(">All incidents</a>"))
+        // Each incident has an outage of each of the two targets.
         let first = try page("/outages")
-        #expect(first.sentence == "150 outages, none ongoing" && first.count == 100)
+        #expect(first.sentence == "150 outages, none ongoing" && first.count == 50)
         let second = try page(try #require(first.older))
-        #expect(second.sentence == first.sentence && second.count == 50 && second.older == nil)
+        #expect(second.sentence == first.sentence && second.count == 25 && second.older == nil)
         let one = try page("/outages?target=a&cause=link")
-        #expect(one.sentence == "75 outages of a, link, none ongoing" && one.count == 75 && one.older == nil)
-        #expect(try page("/outages?attribution=them").sentence == "No outage of them so far")
+        #expect(one.sentence == "75 outages of a, link, none ongoing" && one.count == 50 && one.older != nil)
+        #expect(try page("/outages?attribution=them").sentence == "No outage of target so far")
         world.kernel.clock.advance(by: .seconds(2 * 86_400))
         #expect(try page("/outages?window=24h").count == 0)
-        #expect(try page("/outages?window=7d").count == 100)
+        #expect(try page("/outages?window=7d").count == 50)
         #expect(try world.answer("/outages?window=2d").status == .badRequest)
         #expect(try world.items("/v1/outages?cause=link&limit=1000").count == 150)
         #expect(try world.items("/v1/outages?cause=route").isEmpty)
@@ -334,16 +468,18 @@ import Testing
         }
         let bar = TimeBar(from: at(0), to: at(100)).svg(intervals, label: "x")
         #expect(bar.text.contains("<path class=\"s-up\" d=\"m350 0h280v28h-280z\"/>"))
-        #expect(bar.text.contains("<path class=\"s-us\" fill=\"url(#p-us)\" d=\"m630 0h1v28h-1z\"/>"))
+        #expect(bar.text.contains("<path class=\"s-us\" fill=\"url(#p-us)\" d=\"m630 24h1v4h-1z\"/>"))
         let last = [LedgerInterval(TargetState(.us, .link), from: at(100) - .microseconds(5), to: at(100))]
-        #expect(TimeBar(from: at(0), to: at(100)).svg(last, label: "x").text.contains("d=\"m699 0h1v28h-1z\""))
-        // The size does not depend on the number of intervals. A column shows its longest outage.
+        #expect(TimeBar(from: at(0), to: at(100)).svg(last, label: "x").text.contains("d=\"m699 25h1v3h-1z\""))
+        // The size does not depend on the number of intervals. A column shows the shares.
         let kinds = [TargetState(.us, .link), TargetState(.up), TargetState(.them, .host), TargetState(.us, .route)]
         let many = (0..<100_000).map {
             LedgerInterval(kinds[$0 % 4], from: at(0) + .milliseconds($0), to: at(0) + .milliseconds($0 + 1))
         }
         let crowded = TimeBar(from: at(0), to: at(100), columns: 100).svg(many, label: "x").text
-        #expect(crowded.contains("<path class=\"s-us\" fill=\"url(#p-us)\" d=\"m0 0h700v28h-700z\"/>"))
+        #expect(crowded.contains("<path class=\"s-them\" fill=\"url(#p-them)\" d=\"m0 21h700v7h-700z\"/>"))
+        #expect(crowded.contains("<path class=\"s-us\" fill=\"url(#p-us)\" d=\"m0 7h700v14h-700z\"/>"))
+        #expect(crowded.contains("<path class=\"s-up\" d=\"m0 0h700v7h-700z\"/>"))
         let few = TimeBar(from: at(0), to: at(4), columns: 4).svg(Array(many.suffix(1)), label: "x").text
         #expect(!few.contains("<path"))
     }

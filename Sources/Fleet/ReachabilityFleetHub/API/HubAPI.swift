@@ -73,6 +73,7 @@ package struct HubAPI: Sendable {
                 page("/devices/{site}/{device}", devicePage),
                 page("/incidents", incidentsPage),
                 page("/incidents/{id}", incidentPage),
+                page("/help") { _, _ in .help(places: Layout.hubPlaces) },
             ]
         )
     }

@@ -19,7 +19,7 @@ extension Layout {
         self.init(title: title, account: account, place: place, places: Self.hubPlaces, main: main)
     }
 
-    fileprivate static let hubPlaces: [(path: String, name: String)] = [
+    static let hubPlaces: [(path: String, name: String)] = [
         ("/", "Now"), ("/devices", "Machines"), ("/incidents", "Incidents"),
     ]
 }
@@ -33,7 +33,7 @@ extension HubAPI {
             try query.checkNames()
             let list: HTML = "<a href=\"/incidents\">all incidents</a>"
             return (layout ?? .missing("Page not found", list: list, places: Layout.hubPlaces))
-                .answer(view.clock, host: "Fleet", notice: writer.fault?.text)
+                .answer(view.clock, host: "Fleet", version: version, notice: writer.fault?.text)
         }
     }
 

@@ -24,6 +24,7 @@ package struct API: Sendable {
     let evidenceWriter: EvidenceWriter?
     let memory = EvidenceMemory()
     let pages = PageCache()
+    let latencies = LatencyMemory()
 
     package init(
         _ service: MonitoringService,
@@ -82,6 +83,7 @@ package struct API: Sendable {
                 page("/availability", availabilityPage),
                 page("/network", isCached: false, networkPage),
                 page("/service", isCached: false, servicePage),
+                page("/help") { _, _ in .help() },
                 .get("/outages.csv", on: .disk, outageSheet),
                 .get("/availability.csv", on: .disk, availabilitySheet),
             ]

@@ -7,7 +7,7 @@ extension API {
     func availabilityPage(_ query: Query, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> Layout {
         let times = KnownTimes(self, snapshot, of: snapshot.accounting.accounts.count)
         let window = try BarWindow(query, snapshot, since: service.start)
-        let items = snapshot.accounting.targets.map { name in
+        let items = snapshot.order.map { name in
             (name: name, value: times.times(of: name, in: window).availability)
         }
         let worst = items.compactMap(\.value.availability).min()
@@ -28,7 +28,7 @@ extension API {
             class: "card scroll",
             attributes: " tabindex=\"0\""
         )
-        let days = snapshot.accounting.targets.map { Self.calendar($0, times, snapshot) }
+        let days = snapshot.order.map { Self.calendar($0, times, snapshot) }
         let dayHeading: HTML = "Day by day <small>the last year in UTC, one column per week</small>"
         let choice = window.choice.rawValue
         let sheet: HTML = "<a href=\"/availability.csv?window=\(choice)\" download>Day by day as CSV</a>. "
@@ -66,14 +66,18 @@ extension API {
 
     /// Returns a row with a bar that shows the share of each account.
     private static func row(_ name: String, _ value: Availability) -> HTML {
-        let whole = Double(max(1, value.window.nanoseconds))
-        let shares = LedgerAccount.allCases.map { ($0, Double(value.duration($0).nanoseconds) / whole) }
+        let window = Double(max(1, value.window.nanoseconds))
+        let shares = LedgerAccount.allCases.map { ($0, Double(value.duration($0).nanoseconds) / window) }
         let bounds = [value.atLeast, value.atMost].map { $0?.shortPercent ?? "?" }
+        let whole: HTML? =
+            bounds[0] == bounds[1]
+            ? nil
+            : "<small>of the whole window: at least \(bounds[0])\u{a0}%, at most \(bounds[1])\u{a0}%</small>"
         return PageParts.row(
             PageParts.link(to: name),
             PageParts.shareBar(shares, height: 28, label: TimeBar.label(name, value)),
             state: """
-                \(PageParts.share(value))<small>of the whole window: \(bounds[0]) to \(bounds[1])\u{a0}%</small>
+                \(PageParts.share(value))\(whole)
                 """
         )
     }
@@ -121,7 +125,7 @@ struct DayCalendar {
         let name: String
         let availability: Availability
 
-        /// The account that determines the colour: the one with the most lost time. Without lost time it is the first of `up`,
+        /// The account that determines the pattern: the one with the most lost time. Without lost time it is the first of `up`,
         /// `maintenance` and `unknown` that has any time.
         var account: LedgerAccount {
             let lost = [LedgerAccount.us, .upstream, .them].filter { availability.duration($0) > .zero }
@@ -129,6 +133,23 @@ struct DayCalendar {
             if availability.duration(.up) > .zero { return .up }
             return availability.duration(.maintenance) > .zero ? .maintenance : .unknown
         }
+
+        /// The step of the lost share of the observed time: 1 below 0.1 %, 2 below 1 %, 3 below 10 %, otherwise 4.
+        var step: Int {
+            let lost = 1 - (availability.availability ?? 1)
+            return lost < 0.001 ? 1 : lost < 0.01 ? 2 : lost < 0.1 ? 3 : 4
+        }
+
+        /// The style class and the pattern of the day.
+        fileprivate var shade: Shade {
+            Shade(account: account, step: [.us, .upstream, .them].contains(account) ? step : 4)
+        }
+    }
+
+    /// The appearance of a day: the pattern of an account and, for lost time, one of four steps.
+    fileprivate struct Shade: Hashable {
+        let account: LedgerAccount
+        let step: Int
     }
 
     /// The number of weeks.
@@ -184,42 +205,74 @@ struct DayCalendar {
     ///   - days: The days, starting with a Monday.
     ///   - isDetailed: True if each day with an outage has a tooltip, which makes the page much larger.
     static func svg(_ days: [Day], of target: String, isDetailed: Bool) -> HTML {
-        let accounts = days.map(\.account)
-        let paths = LedgerAccount.allCases.map { account -> HTML in
-            if account == .unknown || isDetailed && account != .up { return "" }
-            let path = path(of: account, accounts)
-            return path.isEmpty ? "" : "<path fill=\"url(#d-\(account.rawValue))\" d=\"\(path)\"/>"
+        let shades = days.map(\.shade)
+        let paths = kinds(of: shades).map { shade -> HTML in
+            if isDetailed, shade.account != .up { return "" }
+            let path = path(of: shade, shades)
+            return "<path class=\"l\(shade.step)\" fill=\"url(#d-\(shade.account.rawValue))\" d=\"\(path)\"/>"
         }
-        let cells = zip(days, accounts).enumerated().map { index, day -> HTML? in
-            if !isDetailed || day.1 == .unknown || day.1 == .up { return nil }
+        let cells = zip(days, shades).enumerated().map { index, day -> HTML? in
+            if !isDetailed || day.1.account == .unknown || day.1.account == .up { return nil }
             let label = TimeBar.label(day.0.name, day.0.availability)
             let place: HTML = "x=\"\(index / 7 * cell)\" y=\"\(index % 7 * cell)\""
-            return "<rect fill=\"url(#p-\(day.1.rawValue))\" \(place)><title>\(label)</title></rect>"
+            let fill: HTML = "class=\"l\(day.1.step)\" fill=\"url(#p-\(day.1.account.rawValue))\""
+            return "<rect \(fill) \(place)><title>\(label)</title></rect>"
         }
-        let bad = accounts.count { [.us, .upstream, .them].contains($0) }
-        let label = "\(target): \(bad) of \(accounts.count { $0 != .unknown }) days observed had an outage"
+        let bad = shades.count { [.us, .upstream, .them].contains($0.account) }
+        let label = "\(target): \(bad) of \(shades.count { $0.account != .unknown }) days observed had an outage"
         return """
             <svg class="days" viewBox="0 0 \(weeks * cell) \(7 * cell)" role="img" aria-label="\(label)">\
             <rect class="all" fill="url(#p-day)"/>\(paths)\(cells.compactMap(\.self))</svg>
             """
     }
 
+    /// Returns the shades of days that are drawn.
+    private static func kinds(of shades: [Shade]) -> [Shade] {
+        Set(shades).filter { $0.account != .unknown }.sorted {
+            ($0.account.rawValue, $0.step) < ($1.account.rawValue, $1.step)
+        }
+    }
+
+    /// Returns a bar with a cell for each day.
+    static func strip(_ days: some Collection<Day>, height: Int, label: String) -> HTML {
+        let shades = days.map(\.shade)
+        let paths = kinds(of: shades).map { shade -> HTML in
+            var (path, left, index) = ("", 0, 0)
+            while index < shades.count {
+                let first = index
+                while index < shades.count, shades[index] == shade { index += 1 }
+                if first == index {
+                    index += 1
+                    continue
+                }
+                path += "m\(first * 10 - left) 0h\((index - first) * 10)v\(height)h-\((index - first) * 10)z"
+                left = first * 10
+            }
+            let mark = shade.account.rawValue
+            return "<path class=\"s-\(mark) l\(shade.step)\"\(Sign.fill(mark)) d=\"\(path)\"/>"
+        }
+        return """
+            <svg class="bar" height="\(height)" width="100%" viewBox="0 0 \(shades.count * 10) \(height)" preserveAspectRatio="none" \
+            role="img" aria-label="\(label)">\(paths)<rect width="100%" height="100%" fill="url(#p-cut)"/></svg>
+            """
+    }
+
     /// The width and height of a day with its margin, in units of the drawing.
     private static let cell = 13
 
-    /// Returns a path with a rectangle for each run of days with the same account within a week.
+    /// Returns a path with a rectangle for each run of days with the same shade within a week.
     ///
     /// The coordinates are relative to the previous rectangle, because repetitions compress well. The fill pattern draws the single days.
-    private static func path(of account: LedgerAccount, _ accounts: [LedgerAccount]) -> String {
+    private static func path(of shade: Shade, _ shades: [Shade]) -> String {
         var (path, x, y) = ("", 0, 0)
         var index = 0
-        while index < accounts.count {
-            guard accounts[index] == account else {
+        while index < shades.count {
+            guard shades[index] == shade else {
                 index += 1
                 continue
             }
             let first = index
-            repeat { index += 1 } while index < accounts.count && index % 7 != 0 && accounts[index] == account
+            repeat { index += 1 } while index < shades.count && index % 7 != 0 && shades[index] == shade
             let (left, top, height) = (first / 7 * cell, first % 7 * cell, (index - first) * cell)
             path += "m\(left - x) \(top - y)h\(cell)v\(height)h-\(cell)z"
             (x, y) = (left, top)

@@ -33,7 +33,12 @@ extension API {
             let layout = try make(query, snapshot)
             if layout.status == .ok { try query.checkNames() }
             let host = TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } ?? "reachability"
-            let answer = layout.answer(snapshot.clock, host: host, notice: status.flatMap(Self.notice))
+            let answer = layout.answer(
+                snapshot.clock,
+                host: host,
+                version: self.version,
+                notice: status.flatMap(Self.notice)
+            )
             guard isCached, answer.status == .ok else { return answer }
             let compressed = answer.compressed(for: query.request)
             pages.keep(compressed, key, version)
@@ -47,17 +52,6 @@ extension API {
         let lost = status.lost > 0 ? ", and \(status.lost) were dropped" : ""
         let text = "\(fault.text.prefix(1).uppercased())\(fault.text.dropFirst())"
         return "\(text). \(status.pending) events are kept in memory\(lost)."
-    }
-
-    /// Returns the latest outages. If the history cannot be read, returns those in memory.
-    func latest(
-        _ snapshot: MonitoringService.Snapshot,
-        _ filter: OutageFilter = OutageFilter(),
-        after: OutageKey? = nil,
-        limit: Int
-    ) -> [Outage] {
-        let known = try? reader.outages(filter, after: after, limit: limit, snapshot).map(\.outage)
-        return known ?? snapshot.accounting.outages(filter, upTo: snapshot.now, limit: limit, at: snapshot.now)
     }
 }
 

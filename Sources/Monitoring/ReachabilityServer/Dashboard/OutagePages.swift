@@ -40,42 +40,41 @@ struct OutageChoice {
 }
 
 extension API {
-    /// The maximum number of outages on a page.
-    private static let outageLimit = 100
+    /// The maximum number of incidents on a page.
+    private static let incidentLimit = 50
 
-    /// Returns the page with the outages, latest first, and the time lost by cause.
+    /// Returns the page with the incidents, latest first, and the time lost by cause.
     func outagesPage(_ query: Query, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> Layout {
         var choice = OutageChoice()
-        choice.target = query.text("target")
+        choice.target = query.text("target").flatMap { $0.isEmpty ? nil : $0 }
         choice.attribution = try query.word("attribution", Attribution.self)
         choice.cause = query.text("cause").map { OutageCause(rawValue: $0) }
         choice.window = try query.word("window", BarWindow.Choice.self)
         let after = query.after.flatMap { OutageKey($0) }
-        let (filter, isFirst) = (choice.filter(snapshot), after == nil)
+        let filter = choice.filter(snapshot)
         let sums = reader.outageSums(filter, snapshot)
-        let outages = latest(snapshot, filter, after: after, limit: Self.outageLimit + 1)
+        let (page, next) = incidents(filter, after: after, limit: Self.incidentLimit, snapshot)
         let total = sums.reduce(0) { $0 + $1.count }
         let open = sums.reduce(0) { $0 + $1.open }
-        let account = outages.first { $0.end == nil }?.deciding(at: snapshot.now).state.account ?? .up
+        let account = page.first { $0.end == nil }?.first.state.account ?? .up
         let count = total == 1 ? "One outage" : "\(total) outages"
         let now = open == 0 ? "none ongoing" : open == 1 ? "one ongoing" : "\(open) ongoing"
-        let chosen = [choice.target, choice.cause?.rawValue ?? choice.attribution?.rawValue].compactMap(\.self)
+        let chosen = [
+            choice.target,
+            choice.cause?.rawValue ?? choice.attribution.map { StateDescription.name(TargetState($0).account) },
+        ]
+        .compactMap(\.self)
         let of = chosen.isEmpty ? "" : " of " + chosen.joined(separator: ", ")
         let sentence = total == 0 ? "No outage\(of) so far" : "\(count)\(of), \(now)"
-        let page = Array(outages.prefix(Self.outageLimit))
-        let older: HTML? =
-            outages.count > Self.outageLimit
-            ? page.last.map { "<a href=\"\(choice.link(after: $0.id))\">Older</a>. " } : nil
-        let newest: HTML? = isFirst ? nil : "<a href=\"\(choice.link())\">The latest</a>. "
-        let lead: HTML = """
-            An outage is a continuous time during which a target is not up. Its cause is that of the longest part.
-            """
+        let older: HTML? = next.map { "<a href=\"\(choice.link(after: $0))\">Older</a>. " }
+        let newest: HTML? = after == nil ? nil : "<a href=\"\(choice.link())\">The latest</a>. "
+        let lead: HTML = "An incident is one root cause. It has an outage of each target that it affects."
         let sheet: HTML = "\(newest)\(older)<a href=\"/outages.csv\" download>As CSV</a>. "
         let main: HTML = """
             \(PageParts.hero(account, sentence, lead: lead))
             \(PageParts.card("causes", "Time lost by cause \(Self.windows(choice))", Self.causes(sums, choice)))
-            <h2 id="list">\(isFirst && older == nil ? "All outages" : "Outages") \(Self.targets(choice, snapshot))</h2>\(Self.moreTargets(choice, snapshot))
-            <section class="card" data-part="list" aria-labelledby="list">\(snapshot.list(page))</section>
+            <div class="head"><h2 id="list">Incidents</h2>\(Self.search(choice, snapshot))</div>
+            <section class="card" data-part="list" aria-labelledby="list">\(list(page, snapshot))</section>
             \(PageParts.more(sheet, api: "/v1/outages"))
             """
         return Layout(title: sentence, account: account, place: "/outages", main: main)
@@ -87,26 +86,19 @@ extension API {
         return tabs(choices.map { ($0?.name ?? "all", choice.with(\.window, $0), choice.window == $0) })
     }
 
-    /// Returns links to the outages of the other targets. Empty for a single target. For many targets it has only the current one.
-    private static func targets(_ choice: OutageChoice, _ snapshot: MonitoringService.Snapshot) -> HTML {
-        let names = snapshot.accounting.targets
-        guard names.count > 1 else { return "" }
-        let shown: [String?] = names.count <= tabLimit ? names : choice.target.map { [$0] } ?? []
-        return tabs((shown + [nil]).map { ($0 ?? "all targets", choice.with(\.target, $0), choice.target == $0) })
-    }
-
-    /// Returns a collapsed list of links to the outages of each target; nil for few targets.
-    private static func moreTargets(_ choice: OutageChoice, _ snapshot: MonitoringService.Snapshot) -> HTML? {
-        let names = snapshot.accounting.targets
-        guard names.count > tabLimit else { return nil }
+    /// Returns a form that searches the incidents of a target; nil for a single target.
+    private static func search(_ choice: OutageChoice, _ snapshot: MonitoringService.Snapshot) -> HTML? {
+        guard snapshot.order.count > 1 else { return nil }
+        let kept = [
+            ("attribution", choice.attribution?.rawValue), ("cause", choice.cause?.rawValue),
+            ("window", choice.window?.rawValue),
+        ].compactMap { name, value in value.map { "<input type=\"hidden\" name=\"\(name)\" value=\"\($0)\">" as HTML } }
+        let names = snapshot.order.map { "<option>\($0)</option>" as HTML }
         return """
-            <details class="choose"><summary>Choose one of \(names.count) targets</summary>\
-            \(tabs(names.map { ($0, choice.with(\.target, $0), choice.target == $0) }))</details>
+            <form class="search" role="search"><input type="search" name="target" value="\(choice.target ?? "")" list="names" \
+            placeholder="All targets" aria-label="Target"><datalist id="names">\(names)</datalist>\(kept)<button>Search</button></form>
             """
     }
-
-    /// The maximum number of links to targets beside a heading.
-    private static let tabLimit = 12
 
     private static func tabs(_ links: [(name: String, choice: OutageChoice, isCurrent: Bool)]) -> HTML {
         PageParts.tabs(links.map { ($0.name, $0.choice.link(), $0.isCurrent) })
@@ -123,7 +115,7 @@ extension API {
             let link = choice.with(\.attribution, row.sum.attribution).with(\.cause, row.sum.cause).link()
             let count = row.sum.count == 1 ? "one outage" : "\(row.sum.count) outages"
             return PageParts.row(
-                "\(Sign.pill(row.state.account)) <small>\(row.state.description)</small>",
+                "\(Sign.tag(row.state.mark) ?? "") <small>\(StateDescription.sentence(row.state, of: "A target"))</small>",
                 """
                 <svg class="thin" height="14" width="100%" aria-hidden="true"><rect class="s-\(account)" width="\(width)%" \
                 height="100%" fill="url(#p-\(account))"/></svg>
@@ -142,8 +134,8 @@ extension API {
             return .missing("There is no outage \(query["id"])", list: Self.knownOutages)
         }
         let times = KnownTimes(self, snapshot, of: 1)
-        let all = latest(snapshot, limit: 200)
         let outage = explained.outage
+        let incident = incident(of: outage, snapshot)
         let id = outage.id
         let deciding = outage.deciding(at: snapshot.now)
         let (account, isOpen) = (deciding.state.account, outage.end == nil)
@@ -160,29 +152,52 @@ extension API {
                 <span class="remedy">\(isOpen ? explanation?.remedy ?? "" : "")</span>
                 """
         )
-        let picture: HTML = "<div class=\"inside\">\(Self.picture(outage, times, snapshot))</div>"
+        let pictures = ([outage.target] + incident.outages.map(\.target).filter { $0 != outage.target }).prefix(20).map
+        { target in
+            Self.picture(outage, of: target, in: incident, times, snapshot)
+        }
         let copy: HTML = "<button data-copy=\"/v1\(PageLink.outage(id))\" hidden>Copy the report</button> "
         let main: HTML = """
             \(hero)
-            \(PageParts.card("scale", "Timeline", picture))\(BarWindow.legend)
+            \(PageParts.card("scale", "Timeline of \(incident.outages.count == 1 ? "the target" : "\(incident.outages.count) targets")", "\(Array(pictures))"))\(BarWindow.legend)
             <div class="two"><div>\(PageParts.card("steps", "Step by step", Self.steps(explained, times, snapshot)))</div>
-            <div>\(PageParts.card("facts", "Details", Self.facts(explained, all, snapshot)))</div></div>
+            <div>\(PageParts.card("facts", "Details", Self.facts(explained, incident, snapshot)))</div></div>
             \(Self.notes(explained.notes, snapshot))\(Self.evidence(explained, snapshot))
             \(PageParts.more(copy, api: "/v1\(PageLink.outage(id))"))
             """
         return Layout(title: description, account: isOpen ? account : .up, place: "/outages", main: main)
     }
 
-    /// Returns a bar with the outage in the middle, and half of its duration before and after it.
-    private static func picture(_ outage: Outage, _ times: KnownTimes, _ snapshot: MonitoringService.Snapshot) -> HTML {
-        let half = Duration.nanoseconds(max(outage.duration(at: snapshot.now).nanoseconds / 2, 1_000_000))
-        let (from, to) = (outage.start - half, min(snapshot.now, (outage.end ?? snapshot.now) + half))
-        let intervals = times.intervals(of: outage.target, from: from, to: to)
-        let label = TimeBar.label("the outage", Availability(of: intervals, from: from, to: to))
-        return """
-            <div>\(TimeBar(from: from, to: to, height: 56).svg(intervals, label: label))\
-            <div class="axis"><span>\(snapshot.time(from, .exact))</span><span>\(snapshot.time(to, .exact))</span></div></div>
+    /// Returns a bar of an affected target, with the incident in the middle and half of its duration before and after it.
+    private static func picture(
+        _ outage: Outage,
+        of target: String,
+        in incident: RootCause,
+        _ times: KnownTimes,
+        _ snapshot: MonitoringService.Snapshot
+    ) -> HTML {
+        let end = incident.end ?? snapshot.now
+        let half = Duration.nanoseconds(max((end - incident.start).nanoseconds / 2, 1_000_000))
+        let (from, to) = (incident.start - half, min(snapshot.now, end + half))
+        let intervals = times.intervals(of: target, from: from, to: to)
+        let label = TimeBar.label("\(target) during the incident", Availability(of: intervals, from: from, to: to))
+        let own = incident.outages.first { $0.target == target }
+        let length: HTML? = own.map { snapshot.length(from: $0.start, to: $0.end) }
+        let axis: HTML? =
+            target == outage.target
+            ? "<div class=\"axis\"><span>\(snapshot.time(from, .exact))</span><span>\(snapshot.time(to, .exact))</span></div>"
+            : nil
+        let link: HTML =
+            target == outage.target
+            ? "<bdi>\(target)</bdi>"
+            : "<a href=\"\(PageLink.outage(own?.id ?? ""))\"><bdi>\(target)</bdi></a>"
+        return PageParts.row(
+            link,
             """
+            <div>\(TimeBar(from: from, to: to, height: 30).svg(intervals, label: label))\(axis)</div>
+            """,
+            state: "\(length)"
+        )
     }
 
     private static func steps(
@@ -241,14 +256,13 @@ extension API {
 
     private static func facts(
         _ explained: ExplainedOutage,
-        _ all: [Outage],
+        _ incident: RootCause,
         _ snapshot: MonitoringService.Snapshot
     ) -> HTML {
         let outage = explained.outage
         let deciding = outage.deciding(at: snapshot.now)
         let end: HTML = outage.end.map { snapshot.time($0, .exact) } ?? "ongoing"
-        let isExact = outage.uncertainty < .milliseconds(1)
-        let precision = isExact ? "exact to the millisecond" : "up to \(outage.uncertainty.units) longer"
+        let precision = outage.uncertainty < .milliseconds(1) ? ", exact to the millisecond" : ""
         let basis = deciding.state.basis == .checks ? "the kernel and active checks" : "the kernel only"
         let ending = outage.ending.map { ending in
             switch ending {
@@ -257,19 +271,15 @@ extension API {
             case .maintenance: "maintenance began"
             }
         }
-        let others = all.filter { other in
-            other.id != outage.id && other.start < (outage.end ?? snapshot.now)
-                && (other.end ?? snapshot.now) > outage.start
-        }
-        let links: [HTML] = others.prefix(12).map {
+        let links: [HTML] = incident.outages.filter { $0.id != outage.id }.prefix(12).map {
             "<a href=\"\(PageLink.outage($0.id))\"><bdi>\($0.target)</bdi></a> "
         }
         return PageParts.facts([
             ("Target", PageParts.link(to: outage.target)),
-            ("Attribution", "\(Sign.pill(deciding.state.account)) <code>\(deciding.state.description)</code>"),
+            ("Attribution", "\(Sign.pill(deciding.state)) <code>\(deciding.state.description)</code>"),
             ("Caused by", explained.actor.map { "<bdi>\($0.text)</bdi>" }),
             ("Start", snapshot.time(outage.start, .exact)), ("End", end),
-            ("Duration", "\(outage.duration(at: snapshot.now).units), \(precision)"), ("Basis", "\(basis)"),
+            ("Duration", "\(outage.bounds(at: snapshot.now))\(precision)"), ("Basis", "\(basis)"),
             ("Ended because", ending.map { "\($0)" }), ("Also affected", links.isEmpty ? "nothing else" : "\(links)"),
         ])
     }
@@ -287,27 +297,6 @@ extension API {
         return """
             <div data-part="notes"><h2 id="notes">Notes</h2>
             <section class="card" aria-labelledby="notes"><ul class="chain">\(items)</ul></section></div>
-            """
-    }
-}
-
-extension MonitoringService.Snapshot {
-    /// Returns a list of outages with links to their pages.
-    func list(_ outages: [Outage]) -> HTML {
-        if outages.isEmpty { return "<p class=\"empty\">No outages.</p>" }
-        return "<ol class=\"list\">\(outages.map(item))</ol>"
-    }
-
-    private func item(_ outage: Outage) -> HTML {
-        let deciding = outage.deciding(at: now)
-        let isOpen = outage.end == nil
-        let description = StateDescription.sentence(deciding.state, of: outage.target, isPast: !isOpen)
-        let length = self.length(from: outage.start, to: outage.end) + (isOpen ? " so far" : "")
-        return """
-            <li><a href="\(PageLink.outage(outage.id))">\(Sign.svg(deciding.state.account))<b>\(description)</b>\
-            <span class="long">\(length)</span>\
-            <span class="soft"><bdi>\(outage.target)</bdi> · \(StateDescription.name(deciding.state.account)) · \
-            \(time(outage.start))</span></a></li>
             """
     }
 }

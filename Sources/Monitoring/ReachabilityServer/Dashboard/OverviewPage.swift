@@ -3,54 +3,156 @@ import ReachabilityLedger
 package import ReachabilityService
 
 extension API {
-    /// Returns the page with the current state in one sentence, the targets, and the latest outages.
+    /// The number of targets from which on the overview has a filter.
+    private static let filterLimit = 12
+
+    /// Returns the page with the current state in one sentence, the targets, worst first, and the latest incidents.
     func overviewPage(_ query: Query, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> Layout {
-        let times = KnownTimes(self, snapshot, of: snapshot.accounting.accounts.count)
-        let outageCount = reader.outageSums(OutageFilter(), snapshot).reduce(0) { $0 + $1.count }
-        let window = try BarWindow(query, snapshot, since: service.start)
+        let window = try BarWindow(query, snapshot, since: nil)
+        let (filter, isWall) = (query.text("filter") ?? "", query.text("kiosk") != nil)
         let headline = Headline(snapshot)
-        let targets = snapshot.accounting.targets
-        // With a single target there is room for two bars.
-        let windows =
-            targets.count == 1 && [.quarter, .hour].contains(window.choice)
-            ? [window, BarWindow(.day, snapshot)] : [window]
-        let rows = targets.map { Self.row($0, windows, times, snapshot) }
-        let more: HTML? =
-            outageCount > 6 ? "<p class=\"more\"><a href=\"/outages\">All \(outageCount) outages</a></p>" : nil
+        let all = snapshot.ranked
+        let shown = filter.isEmpty ? all : all.filter { snapshot.matches($0.target, filter) }
+        let times = KnownTimes(self, snapshot, of: shown.count)
+        let rows = shown.map { row($0.target, $0.current, window, times, of: shown.count, snapshot) }
+        let choices: [BarWindow.Choice] = [.day, .week, .season]
+        let tabs: HTML? = isWall ? nil : window.tabs(choices, filter: filter.isEmpty ? nil : filter)
+        let form: HTML? = isWall || all.count < Self.filterLimit ? nil : Self.form(filter, window, of: all.count)
+        let list: HTML =
+            rows.isEmpty ? "<p class=\"empty\">No target matches.</p>" : "<ul class=\"targets\">\(rows)</ul>"
         let notices = snapshot.notices.map { notice -> HTML in "<p class=\"more\">\(notice)</p>" }
+        let heads: HTML = """
+            <div class="target heads" aria-hidden="true"><span></span><span>target</span><span>last \(window.choice.name)</span>\
+            <span>available</span><span>latency, 4\u{a0}h</span><span>now</span><span>state</span></div>
+            """
+        let incidents: HTML? = isWall ? nil : incidentCard(snapshot, OutageFilter(), limit: 8)
         let main: HTML = """
             \(headline.html(snapshot))\(notices)
-            \(PageParts.card("targets", "Targets \(window.tabs)", "\(rows)"))\(BarWindow.legend)
-            <h2 id="last">Latest outages</h2>
-            <section data-part="outages" aria-labelledby="last"><div class="card">\
-            \(snapshot.list(latest(snapshot, limit: 6)))</div>\(more)</section>
+            <div class="head"><h2 id="targets">Targets</h2>\(form)\(tabs)</div>
+            <section class="card" data-part="targets" aria-labelledby="targets">\(heads)\(list)</section>
+            \(window.choice == .season ? BarWindow.shades : BarWindow.legend)
+            \(incidents)
             """
-        return Layout(title: headline.sentence, account: headline.account, place: "/", main: main)
+        var layout = Layout(title: headline.sentence, account: headline.account, place: "/", main: main)
+        layout.isWall = isWall
+        return layout
     }
 
-    private static func row(
+    private static func form(_ filter: String, _ window: BarWindow, of count: Int) -> HTML {
+        """
+        <form class="filter" role="search"><input type="search" name="filter" value="\(filter)" placeholder="Filter \(count) targets" \
+        aria-label="Filter targets"><input type="hidden" name="window" value="\(window.choice.rawValue)"><button>Filter</button></form>
+        """
+    }
+
+    private func row(
         _ name: String,
-        _ windows: [BarWindow],
+        _ current: LedgerInterval,
+        _ window: BarWindow,
         _ times: KnownTimes,
+        of count: Int,
         _ snapshot: MonitoringService.Snapshot
     ) -> HTML {
-        guard let current = snapshot.intervals(of: name).last, !windows.isEmpty else { return "" }
-        let spans = windows.map { times.times(of: name, in: $0) }
-        let kind = name == "internet" ? "the network at large" : ""
-        let check: HTML? =
-            current.state.account == .up && !current.state.isDegraded
-            ? nil : snapshot.checkSentence(of: name).map { "<small>\($0)</small>" }
-        let count = windows.count * snapshot.accounting.accounts.count
-        let bars = zip(windows, spans).map { $0.bar($1, height: windows.count > 1 ? 34 : 28, of: count) }
-        return PageParts.row(
-            "\(PageParts.link(to: name))<small>\(kind)</small>",
-            "<div class=\"spans\">\(bars)</div>",
-            state: """
-                <p>\(Sign.pill(current.state)) <span class="soft">for \
-                \(snapshot.lasting(since: current.start))</span></p>\(check)\
-                \(PageParts.share(spans[0].availability))
-                """
-        )
+        let (state, known) = (current.state, times.times(of: name, in: window))
+        let since = snapshot.accounting.accounts[name]?.ledger.outage?.start ?? current.start
+        let isFine = state.account == .up && !state.isDegraded
+        let check = snapshot.checkSentence(of: name) ?? StateDescription.explanation(current.reason)?.meaning ?? ""
+        let full = StateDescription.sentence(state, of: name)
+        let sentence = full.hasPrefix("\(name) ") ? String(full.dropFirst(name.count + 1)) : full
+        let reason: HTML? =
+            isFine
+            ? nil
+            : "<small title=\"\(check)\">\(Sign.tag(state.mark))\(state.isDegraded ? check : sentence)</small>"
+        let latency = isFine || state.isDegraded ? snapshot.findings[name]?.finding.latency : nil
+        return """
+            <li class="target t-\(state.mark)">\(Sign.svg(mark: state.mark))\
+            <div>\(PageParts.link(to: name))<small>\(snapshot.targets[name]?.summary ?? "")</small></div>\
+            \(window.strip(known, height: 26, of: count, snapshot))\(PageParts.percent(of: known.availability))\
+            \(spark(of: name, snapshot))<span>\(latency?.latency ?? "–")</span>\
+            <div class="state"><p><b>\(StateDescription.word(state))</b> \(snapshot.lasting(since: since))</p>\(reason)</div></li>
+            """
+    }
+
+    /// Returns the medians of a target's latency in the last four hours as a line.
+    private func spark(of name: String, _ snapshot: MonitoringService.Snapshot) -> HTML {
+        let medians = latencies.medians(of: name, at: snapshot.now, service.checkLog.buckets(of: name)) { from, to in
+            (try? buckets(of: name, from: from, to: to, limit: LatencyMemory.count)) ?? []
+        }
+        guard let highest = medians.compactMap(\.self).max() else { return "<span></span>" }
+        var (path, last): (String, (index: Int, y: Int64)?) = ("", nil)
+        for (index, median) in medians.enumerated() {
+            guard let median else { continue }
+            let y = 23 - median.nanoseconds * 20 / max(1, highest.nanoseconds)
+            // A missing period interrupts the line.
+            if let known = last, index - known.index < 3 {
+                path += "l\((index - known.index) * 2 ) \(y - known.y)"
+            } else {
+                path += "M\(index * 2) \(y)h0"
+            }
+            last = (index, y)
+        }
+        return """
+            <svg class="spark" viewBox="0 0 96 24" preserveAspectRatio="none" aria-hidden="true"><path d="\(path)"/></svg>
+            """
+    }
+}
+
+/// The medians of the latencies in the last four hours. Thread-safe.
+///
+/// The history is read once in five minutes, because each page of the overview shows the medians of all targets.
+final class LatencyMemory: Sendable {
+    /// The number of medians: one for each bucket of five minutes.
+    static let count = 48
+
+    private let known = Locked<[String: (start: LedgerInstant, medians: [Duration?])]>([:])
+
+    /// Returns the medians, earliest first; nil for a period without an answer.
+    ///
+    /// - Parameters:
+    ///   - recent: The buckets in memory.
+    ///   - read: Reads the buckets within a window.
+    func medians(
+        of target: String,
+        at now: LedgerInstant,
+        _ recent: [CheckBucket],
+        _ read: (LedgerInstant, LedgerInstant) -> [CheckBucket]
+    ) -> [Duration?] {
+        let current = CheckBucket(at: now).start
+        let first = current - CheckBucket.short * (Self.count - 1)
+        var medians = known.withLock { known in known[target].flatMap { $0.start == current ? $0.medians : nil } }
+        if medians == nil {
+            var found = [Duration?](repeating: nil, count: Self.count - 1)
+            for bucket in read(first, current) {
+                let index = Int((bucket.start - first).nanoseconds / CheckBucket.short.nanoseconds)
+                if found.indices.contains(index) { found[index] = bucket.latency(0.5) }
+            }
+            known.withLock { known in
+                known = known.filter { $0.value.start == current }
+                known[target] = (current, found)
+            }
+            medians = found
+        }
+        return (medians ?? []) + [recent.last.flatMap { $0.start == current ? $0.latency(0.5) : nil }]
+    }
+}
+
+extension MonitoringService.Snapshot {
+    /// The targets with their current intervals, worst first. Equally bad ones have the order of the configuration.
+    var ranked: [(target: String, current: LedgerInterval)] {
+        let all = order.compactMap { name in
+            accounting.accounts[name].map { (target: name, current: $0.ledger.current) }
+        }
+        return (0..<5).flatMap { rank in all.filter { Self.rank($0.current.state) == rank } }
+    }
+
+    private static func rank(_ state: TargetState) -> Int {
+        if state.isOutage { return 0 }
+        return state.account == .unknown ? 1 : state.isDegraded ? 2 : state.account == .maintenance ? 3 : 4
+    }
+
+    /// Returns a Boolean value that indicates whether the name or the checks of a target contain a text.
+    fileprivate func matches(_ target: String, _ text: String) -> Bool {
+        "\(target) \(targets[target]?.summary ?? "")".lowercased().contains(text.lowercased())
     }
 }
 
@@ -86,7 +188,7 @@ struct Headline {
     }
 
     init(_ snapshot: MonitoringService.Snapshot) {
-        let entries = snapshot.accounting.targets.compactMap { name in
+        let entries = snapshot.order.compactMap { name in
             snapshot.accounting.accounts[name].map { account in
                 Entry(
                     name: name,
@@ -102,9 +204,10 @@ struct Headline {
         isDegraded = down.isEmpty && unknown.isEmpty && !degraded.isEmpty
         guard !affected.isEmpty else {
             account = .up
-            sentence = entries.isEmpty ? "Nothing is monitored" : "Everything works"
+            let unchecked = entries.filter { $0.state.basis != .checks && $0.state.account == .up }
             since = entries.map(\.current.start).max() ?? snapshot.now
-            lead = Self.lead(entries.map(\.state))
+            sentence = Self.praise(entries.count, unchecked: unchecked.count)
+            lead = Self.lead(entries, unchecked) ?? ""
             return
         }
         account = Self.account(of: affected)
@@ -125,7 +228,9 @@ struct Headline {
                 let name: HTML? = description.contains(affected[0].name) ? nil : "\(affected[0].name): "
                 lead = "\(name)\(description). \(Self.meaning(of: affected[0], snapshot))\(unknown)"
             } else {
-                lead = "\(Self.names(affected)).\(unknown)"
+                let others: HTML? =
+                    affected.allSatisfy { $0.state.account == .them } ? " This machine and its provider work." : nil
+                lead = "\(Self.names(affected)).\(others)\(unknown)"
             }
         }
     }
@@ -170,11 +275,21 @@ struct Headline {
             ?? snapshot.checkSentence(of: entry.name).map { "\($0)" }
     }
 
-    private static func lead(_ states: [TargetState]) -> HTML {
-        let what = states.count == 1 ? "Packets can leave this machine" : "All \(states.count) targets are up"
-        let basis =
-            states.contains { $0.basis == .checks } ? "the kernel and checks" : "the kernel only, without packets"
-        return states.isEmpty ? "" : "\(what). Based on \(basis). Changes appear here immediately."
+    /// Returns the sentence for targets that all work. It claims nothing about what is not checked.
+    private static func praise(_ count: Int, unchecked: Int) -> String {
+        if count == 0 { return "Nothing is monitored" }
+        if unchecked == count { return "The path out of this machine is up. Nothing beyond it is checked" }
+        return unchecked == 0 ? "Everything works" : "All \(count - unchecked) checked targets work"
+    }
+
+    private static func lead(_ entries: [Entry], _ unchecked: [Entry]) -> HTML? {
+        if entries.isEmpty { return nil }
+        if unchecked.isEmpty {
+            return entries.count == 1 ? nil : "All \(entries.count) targets answer. Changes appear here immediately."
+        }
+        let help: HTML = "<a href=\"/help#anchors\">Add an anchor or checks</a>."
+        return unchecked.count == entries.count
+            ? "The state follows the kernel only. \(help)" : "Only the route is known: \(names(unchecked)). \(help)"
     }
 
     func html(_ snapshot: MonitoringService.Snapshot) -> HTML {

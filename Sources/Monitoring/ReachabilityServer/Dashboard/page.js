@@ -7,8 +7,14 @@
   const forms = {
     clock: new Intl.DateTimeFormat(undefined, clock),
     exact: new Intl.DateTimeFormat(undefined, { ...clock, fractionalSecondDigits: 3 }),
+    hour: new Intl.DateTimeFormat(undefined, clock),
+    minute: new Intl.DateTimeFormat(undefined, { ...clock, second: undefined }),
     day: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" }),
+    heading: new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", year: "numeric" }),
   };
+  const zone = forms.clock.resolvedOptions().timeZone;
+  const isWall = document.body.classList.contains("wall"), loaded = Date.now();
+  let sought = "";
   // The time by which the clock of this browser is ahead of the service's, in milliseconds.
   let ahead = Date.now() - Date.parse(root.dataset.now);
   let isLive = false, lostAt = null, busy = false, again = false;
@@ -30,9 +36,48 @@
     const today = forms.day.format(Date.now() - ahead);
     for (const time of part.querySelectorAll("time[data-form]")) {
       const moment = new Date(time.dateTime), day = forms.day.format(moment);
-      time.textContent = (day === today ? "" : day + ", ") + forms[time.dataset.form].format(moment);
+      const { form } = time.dataset, isDated = (form === "clock" || form === "exact") && day !== today;
+      time.textContent = (isDated ? day + ", " : "") + forms[form].format(moment);
       time.title = time.dateTime;
     }
+    for (const list of part.querySelectorAll(".incidents")) group(list);
+    filter();
+  }
+
+  // The page has the days of UTC. This groups the incidents by the days of this time zone.
+  function group(list) {
+    for (const heading of list.querySelectorAll(".day")) heading.remove();
+    let last = "";
+    for (const item of [...list.children]) {
+      const day = forms.heading.format(new Date(item.querySelector("time").dateTime));
+      if (day !== last) item.before(Object.assign(document.createElement("li"), { className: "day", textContent: day }));
+      last = day;
+    }
+  }
+
+  function filter() {
+    for (const row of document.querySelectorAll(".targets > li"))
+      row.hidden = !row.firstElementChild.nextElementSibling.textContent.toLowerCase().includes(sought);
+  }
+
+  // Shows the values of a chart at a position from 0 to 1 of its width.
+  function inspect(chart, place) {
+    const from = Date.parse(chart.dataset.from), at = place * chart.dataset.length;
+    let best = null;
+    for (const text of chart.dataset.points.split(";")) {
+      const point = text.split(",").map((field) => field === "" ? null : Number(field));
+      const distance = Math.abs(point[0] + point[1] / 2 - at);
+      if (!best || distance < best.distance) best = { distance, point };
+    }
+    const [start, span, low, median, high, count, failed] = best.point;
+    const time = (seconds) => forms.minute.format(from + seconds * 1000);
+    const latency = (value) => value < 10000 ? (value / 1000).toFixed(2) + "\u00a0ms"
+      : value < 1e6 ? Math.round(value / 1000) + "\u00a0ms" : (value / 1e6).toFixed(1) + "\u00a0s";
+    const values = median === null ? "no answer" : `median ${latency(median)}, 5 to 95\u00a0%: ${latency(low)} to ${latency(high)}`;
+    chart.querySelector("output").textContent =
+      `${forms.day.format(from + start * 1000)}, ${time(start)} to ${time(start + span)}: ${values}, ${failed} of ${count} checks failed`;
+    chart.dataset.at = place;
+    chart.querySelector(".cursor").setAttribute("d", `M${(start + span / 2) / chart.dataset.length * 720} 0v190`);
   }
 
   function tick() {
@@ -40,7 +85,7 @@
     const now = Date.now() - ahead;
     for (const part of document.querySelectorAll("[data-since]"))
       part.textContent = length((now - Date.parse(part.dataset.since)) / 1000);
-    live.textContent = (isLive ? "live, " : "") + forms.clock.format(now);
+    live.textContent = (isLive ? "live · " : "") + zone + " · " + forms.clock.format(now);
   }
 
   function lose() {
@@ -86,7 +131,8 @@
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const version = page.documentElement.dataset.version;
       if (!version) throw new Error("no page");
-      if (version !== root.dataset.version) return location.reload();
+      // A wall view is loaded again each day, so that it does not grow.
+      if (version !== root.dataset.version || isWall && Date.now() - loaded > 864e5) return location.reload();
       // A page may be one second old. Durations must not decrease because of that.
       const next = Date.now() - Date.parse(page.documentElement.dataset.now);
       ahead = Math.abs(next - ahead) < 2000 ? Math.min(next, ahead) : next;
@@ -139,6 +185,30 @@
         say.textContent = button.textContent = "Copying failed";
       }
     };
+  }
+  addEventListener("pointermove", (event) => {
+    const chart = event.target.closest?.(".chart"), box = chart?.querySelector("svg").getBoundingClientRect();
+    if (box) inspect(chart, Math.min(1, Math.max(0, (event.clientX - box.left) / box.width)));
+  });
+  addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step || !event.target.matches(".chart")) return;
+    inspect(event.target, Math.min(1, Math.max(0, Number(event.target.dataset.at ?? 1) + step / 120)));
+    event.preventDefault();
+  });
+  const box = document.querySelector(".filter input");
+  if (box) {
+    box.form.querySelector("button").hidden = true;
+    box.oninput = () => { sought = box.value.toLowerCase(); filter(); };
+    box.form.onsubmit = (event) => event.preventDefault();
+    sought = box.value.toLowerCase();
+    // The server sent only the matching targets. From now on all are fetched and filtered here.
+    const address = new URL(location);
+    if (address.searchParams.has("filter")) {
+      address.searchParams.delete("filter");
+      history.replaceState(null, "", address);
+      setTimeout(refresh);
+    }
   }
   for (const part of document.querySelectorAll("[data-part]")) served.set(part.dataset.part, part.innerHTML);
   localize(document);

@@ -18,8 +18,8 @@ struct Asset: Sendable {
     static let page = Asset("page", "js", type: "text/javascript; charset=utf-8", PackageResources.page_js)
     /// The worker that receives the event stream for all tabs of a browser. Without shared workers, each tab has its own.
     static let worker = Asset("stream", "js", type: "text/javascript; charset=utf-8", PackageResources.stream_js)
-    static let goodIcon = Asset("good", "svg", type: "image/svg+xml", icon("#2f9e77", "M9 16.6l5 5 9.6-10.4"))
-    static let badIcon = Asset("bad", "svg", type: "image/svg+xml", icon("#cf3d3d", "M16 8v10M16 23.4v.4"))
+    static let goodIcon = Asset("good", "svg", type: "image/svg+xml", icon("#3aa981", "M9 16.6l5 5 9.6-10.4"))
+    static let badIcon = Asset("bad", "svg", type: "image/svg+xml", icon("#c4203a", "M16 8v10M16 23.4v.4"))
 
     static let all = [style, page, worker, goodIcon, badIcon]
 

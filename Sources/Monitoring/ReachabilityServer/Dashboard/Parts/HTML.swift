@@ -70,6 +70,12 @@ package struct PageClock: Sendable {
         case clock
         /// With milliseconds.
         case exact
+        /// With seconds and without the date.
+        case hour
+        /// The hour and the minute.
+        case minute
+        /// The date.
+        case day
     }
 
     /// The time of the page, since 1970.
@@ -79,15 +85,21 @@ package struct PageClock: Sendable {
         self.now = now
     }
 
-    /// Returns a time, with the date if it is not today.
+    /// Returns a time in UTC, with the date if it is not today. The head of the page names the zone.
     ///
     /// - Parameter wall: The time since 1970.
     package func time(_ wall: Duration, _ form: MomentForm = .clock) -> HTML {
         let text = Timestamp(real: wall).text
         let today = Timestamp(real: now).text.prefix(10)
         let clock = text.dropFirst(11).prefix(form == .exact ? 12 : 8)
-        let shown = text.hasPrefix(today) ? "\(clock) UTC" : "\(text.prefix(10)) \(clock) UTC"
-        return "<time datetime=\"\(text)\" data-form=\"\(form.rawValue)\">\(shown)</time>"
+        let shown =
+            switch form {
+            case .day: text.prefix(10)
+            case .minute: clock.prefix(5)
+            case .hour: clock
+            case .clock, .exact: text.hasPrefix(today) ? clock : "\(text.prefix(10)) \(clock)"
+            }
+        return "<time datetime=\"\(text)\" data-form=\"\(form.rawValue)\">\(String(shown))</time>"
     }
 
     /// Returns the duration of an ongoing state. The script of the page updates it.
@@ -117,6 +129,13 @@ extension MonitoringService.Snapshot {
 extension Duration {
     /// The duration in its two largest units, such as `3 d 4 h`, `12 min 5 s` or `0 s`. The script of pages uses the same format.
     package var wholeUnits: String { Duration.seconds(nanoseconds / 1_000_000_000).units }
+
+    /// The duration in a few digits that are easy to compare: `412 ms`, `4.0 s` or `31 min 8 s`.
+    package var rounded: String {
+        if roundedMilliseconds < 1000 || self >= .seconds(60) { return self < .seconds(60) ? units : wholeUnits }
+        let tenths = min(599, (roundedMilliseconds + 50) / 100)
+        return "\(tenths / 10).\(tenths % 10)\u{a0}s"
+    }
 
     /// The duration with spaces between numbers and units, such as `47 ms`, `4.001 s` or `12 min 5 s`. Otherwise as ``people``.
     package var units: String {

@@ -11,6 +11,8 @@ package struct Layout: Sendable {
     let place: String
     let main: HTML
     private let places: [(path: String, name: String)]
+    /// A Boolean value that indicates whether the page is a wall view: full width, large, and without navigation.
+    var isWall = false
     private(set) var status = HTTPResponseStatus.ok
 
     /// - Parameter places: The entries of the navigation.
@@ -43,15 +45,17 @@ package struct Layout: Sendable {
 
     /// Returns the page as an answer.
     ///
-    /// - Parameter notice: A problem of the server that every page shows; nil without one.
-    package func answer(_ clock: PageClock, host: String, notice: String? = nil) -> WebAnswer {
-        let html = html(clock, host: host, notice: notice)
+    /// - Parameters:
+    ///   - version: The version of the program.
+    ///   - notice: A problem of the server that every page shows; nil without one.
+    package func answer(_ clock: PageClock, host: String, version: String, notice: String? = nil) -> WebAnswer {
+        let html = html(clock, host: host, version: version, notice: notice)
         var answer = WebAnswer(status, type: "text/html; charset=utf-8", Array(html.text.utf8)).unstored
         answer.headers += Self.policy
         return answer
     }
 
-    private func html(_ clock: PageClock, host: String, notice: String?) -> HTML {
+    private func html(_ clock: PageClock, host: String, version: String, notice: String?) -> HTML {
         """
         <!doctype html>
         <html lang="en" data-version="\(Asset.version)" data-now="\(Timestamp(real: clock.now).text)">
@@ -61,18 +65,19 @@ package struct Layout: Sendable {
         <link rel="stylesheet" href="\(Asset.style.path)">
         <script src="\(Asset.page.path)" data-worker="\(Asset.worker.path)" defer></script>
         <noscript><meta http-equiv="refresh" content="30"></noscript></head>
-        <body><a class="skip" href="#main">Skip to the content</a>\(Self.drawings)
+        <body class="\(isWall ? "wall" : "")"><a class="skip" href="#main">Skip to the content</a>\(Self.drawings)
         <header><a class="host" href="/">\(host)</a><nav aria-label="Pages">\(places.map(link))</nav>\
-        <span id="live">as of \(clock.time(clock.now))</span></header>
+        <span id="live">as of \(clock.time(clock.now)), times in UTC</span></header>
         <div id="banner" role="alert" hidden></div><p id="say" class="unseen" role="status"></p>
         <main id="main" tabindex="-1"><p class="notice" data-part="notice" role="status">\(notice ?? "")</p>\(main)</main>
+        <footer>network-reachability \(version)<a href="/help">Documentation</a><a href="/help#bug">Report a bug</a></footer>
         </body></html>
         """
     }
 
     /// The navigation of the service.
     package static let places: [(path: String, name: String)] = [
-        ("/", "Now"), ("/outages", "Outages"), ("/availability", "Availability"), ("/network", "Network"),
+        ("/", "Overview"), ("/outages", "Incidents"), ("/availability", "Availability"), ("/network", "Network"),
         ("/service", "Service"),
     ]
 
@@ -81,11 +86,46 @@ package struct Layout: Sendable {
         (
             "Content-Security-Policy",
             "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
-                + "worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+                + "worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
         ),
         ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Opener-Policy", "same-origin"),
         ("Cross-Origin-Resource-Policy", "same-origin"),
     ]
+
+    /// Returns the page about the documentation and bug reports.
+    package static func help(places: [(path: String, name: String)] = Self.places) -> Layout {
+        let documents = PageParts.facts([
+            (
+                "This service",
+                "<code>man reachability-serve</code>, <code>/usr/share/doc/reachability/service.md</code>"
+            ),
+            ("Checks", "<code>man reachability-check</code>, <code>/usr/share/doc/reachability/checks.md</code>"),
+            ("The API", "<a href=\"/openapi.json\"><code>/openapi.json</code></a>"),
+        ])
+        let anchors: HTML = """
+            <div class="inside"><p>Without checks, the state is that of the route in the kernel. An anchor is a server of yours that proves that \
+            the internet works. Add one to the configuration, and reload the service:</p>
+            <pre><code>[anchors]
+            urls = ["https://status.example.org/204"]
+
+            [[target]]
+            name = "internet"
+            at-large = true
+            checks = ["network"]</code></pre>
+            <p>The section “Check targets actively” of service.md lists all checks, and checks.md shows how to configure an anchor with nginx.</p></div>
+            """
+        let bug: HTML = """
+            <div class="inside"><p>Record the inputs while the fault occurs with <code>reachability record</code>. Send the file with the \
+            version at the end of this page and the report of the outage to the maintainer of your package.</p></div>
+            """
+        let main: HTML = """
+            \(PageParts.hero(mark: "up", "Help"))
+            \(PageParts.card("documents", "Documentation", documents))
+            \(PageParts.card("anchors", "Check more than the route", anchors))
+            \(PageParts.card("bug", "Report a bug", bug))
+            """
+        return Layout(title: "Help", account: .up, place: "/help", places: places, main: main)
+    }
 
     private func link(_ path: String, _ name: String) -> HTML {
         let current: HTML = path == place ? " aria-current=\"page\"" : ""

@@ -20,7 +20,7 @@ package enum PageParts {
         let moment: HTML? = when.map { " <span class=\"when\">\($0)</span>" }
         return """
             <section class="hero t-\(mark)" data-part="hero">\(Sign.svg(mark: mark, size: "big"))<div>\
-            <h1\(attribute)>\(title)\(moment)</h1><p class="lead">\(lead)</p></div></section>
+            <h1\(attribute)>\(title)\(Sign.tag(mark))\(moment)</h1><p class="lead">\(lead)</p></div></section>
             """
     }
 
@@ -92,11 +92,15 @@ package enum PageParts {
             return time > .zero ? "\(StateDescription.name(account)) \(time.units)" : nil
         }
         let text = lost.isEmpty ? "nothing lost" : lost.joined(separator: " · ")
-        guard let share = availability.availability else { return "<small>nothing observed</small>" }
-        let observed = availability.window - availability.duration(.unknown)
-        let part: HTML? =
-            availability.duration(.unknown) > .zero ? "<small>observed for \(observed.wholeUnits)</small>" : nil
-        return "<span class=\"share\">\(share.shortPercent)\u{a0}%</span><small>\(text)</small>\(part)"
+        let isPart = availability.percent != nil && availability.duration(.unknown) * 1000 > availability.window
+        let part: HTML? = isPart ? "<small>\(availability.observation)</small>" : nil
+        return "\(percent(of: availability))<small>\(text)</small>\(part)"
+    }
+
+    /// Returns the availability as a percentage, or the observed time if that is less than half of the window.
+    static func percent(of availability: Availability) -> HTML {
+        availability.percent.map { "<span class=\"share\">\($0)</span>" }
+            ?? "<small>\(availability.observation)</small>"
     }
 
     /// Returns a bar of shares, to scale.
@@ -136,9 +140,29 @@ package enum PageParts {
     }
 }
 
+extension Availability {
+    /// The availability as a percentage with its unit; nil if less than half of the window was observed.
+    fileprivate var percent: String? {
+        guard duration(.unknown) * 2 <= window else { return nil }
+        return availability.map { "\($0.shortPercent)\u{a0}%" }
+    }
+
+    /// The observed part of the window, such as `7 min of 24 h observed`.
+    fileprivate var observation: String {
+        let whole = window == .seconds(86400) ? "24\u{a0}h" : window.wholeUnits
+        return "\((window - duration(.unknown)).wholeUnits) of \(whole) observed"
+    }
+}
+
 extension Double {
-    /// The share as a percentage with three decimal places. It is rounded down, so that 100 means that no time was lost.
-    var shortPercent: String { Int64((self * 1e5).rounded(.down)).decimal(places: 3) }
+    /// The share as a percentage with two decimal places, or three above 99.9. It is rounded down, so that 100 means that no time was lost.
+    var shortPercent: String {
+        if self == 1 { return "100" }
+        let (scale, places) = self >= 0.999 ? (1e5, 3) : (1e4, 2)
+        let digits = String(Int64((self * scale).rounded(.down)))
+        let padded = String(repeating: "0", count: Swift.max(0, places + 1 - digits.count)) + digits
+        return "\(padded.dropLast(places)).\(padded.suffix(places))"
+    }
 }
 
 /// The signs of states. Each state has its own shape, so that no information depends on colour only.
@@ -155,8 +179,15 @@ package enum Sign {
     }
 
     static func pill(_ state: TargetState) -> HTML {
-        guard state.isDegraded else { return pill(state.account) }
-        return "<span class=\"pill t-\(state.mark)\">\(svg(mark: state.mark))degraded</span>"
+        let tag: HTML? = state.isOutage ? tag(state.mark) : nil
+        return
+            "<span class=\"pill t-\(state.mark)\">\(svg(mark: state.mark))\(StateDescription.word(state))</span>\(tag)"
+    }
+
+    /// Returns the name of the responsible party; nil for a mark that is not an outage.
+    static func tag(_ mark: String) -> HTML? {
+        guard let party = Attribution(rawValue: mark), TargetState(party).isOutage else { return nil }
+        return " <span class=\"tag\">\(StateDescription.name(TargetState(party).account))</span>"
     }
 
     /// Returns the name of an account with its sign.
@@ -168,13 +199,21 @@ package enum Sign {
     static func fill(_ mark: String) -> HTML { mark == "up" ? "" : " fill=\"url(#p-\(mark))\"" }
 
     /// Returns the legend of colours and patterns.
-    package static func legend(_ accounts: [LedgerAccount], withDegraded: Bool = false) -> HTML {
-        var marks = accounts.map { (mark: $0.rawValue, name: StateDescription.name($0)) }
-        if withDegraded { marks.insert((TargetState.degradedMark, "degraded"), at: 1) }
-        let items = marks.map { mark, name -> HTML in
+    ///
+    /// - Parameter withSteps: True for the steps of a day's lost share.
+    package static func legend(_ accounts: [LedgerAccount], withDegraded: Bool = false, withSteps: Bool = false) -> HTML
+    {
+        var marks = accounts.map { (mark: $0.rawValue, step: 4, name: StateDescription.name($0)) }
+        if withDegraded { marks.insert((TargetState.degradedMark, 4, "degraded"), at: 1) }
+        if withSteps {
+            let names = ["lost below 0.1\u{a0}%", "below 1\u{a0}%", "below 10\u{a0}%", "10\u{a0}% or more"]
+            marks.insert(contentsOf: names.enumerated().map { ("down", $0 + 1, $1) }, at: 1)
+        }
+        let items = marks.map { mark, step, name -> HTML in
+            let fill: HTML? = mark == "down" ? nil : fill(mark)
             return """
-                <li><svg class="swatch" width="20" height="12" aria-hidden="true"><rect class="k-\(mark) \
-                \(mark == "up" ? "s-up" : "")" width="20" height="12"\(fill(mark))/></svg>\(name)</li>
+                <li><svg class="swatch" width="20" height="12" aria-hidden="true"><rect class="s-\(mark) l\(step)" width="20" \
+                height="12"\(fill)/></svg>\(name)</li>
                 """
         }
         return "<ul class=\"legend\">\(items)</ul>"

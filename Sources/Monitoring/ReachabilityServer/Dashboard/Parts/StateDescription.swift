@@ -14,6 +14,11 @@ package enum StateDescription {
         }
     }
 
+    /// Returns the word for a state.
+    static func word(_ state: TargetState) -> String {
+        state.isOutage ? "down" : state.isDegraded ? "degraded" : name(state.account)
+    }
+
     /// Returns a sentence about a state, without its full stop.
     ///
     /// - Parameter isPast: True for a former state.

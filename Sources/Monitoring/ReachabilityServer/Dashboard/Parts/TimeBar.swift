@@ -4,7 +4,8 @@ import ReachabilityService
 
 /// A bar that shows states over time, to scale. Each state has its own colour and pattern. Time without observation stays empty.
 ///
-/// The bar has a fixed number of columns, and each column shows one state. Therefore its size does not depend on the number of intervals.
+/// The bar has a fixed number of columns, and each column shows the share of each state as its height. Therefore a short outage does not
+/// hide the time that was up, and the size does not depend on the number of intervals.
 package struct TimeBar {
     let from: LedgerInstant
     let to: LedgerInstant
@@ -23,7 +24,7 @@ package struct TimeBar {
 
     /// Returns the number of columns per bar. It decreases with the number of bars on a page, so that the page stays small.
     static func columns(forBars count: Int) -> Int {
-        [700, 350, 175, 140, 100, 70].first { $0 * count <= 14_000 } ?? 70
+        [350, 175, 140, 100, 70].first { $0 * count <= 14_000 } ?? 70
     }
 
     /// Returns the bar.
@@ -39,35 +40,39 @@ package struct TimeBar {
 
     /// Returns a path for each state, with a rectangle for each run of columns.
     private func paths(_ intervals: [LedgerInterval]) -> [HTML] {
-        let columns = marks(of: intervals)
-        let width = Self.columnLimit / self.columns
-        var (paths, ends): ([String], [Int]) = (Self.marks.map { _ in "" }, Self.marks.map { _ in 0 })
-        var index = 0
-        while index < columns.count {
-            let mark = columns[index]
-            let first = index
-            while index < columns.count, columns[index] == mark { index += 1 }
-            guard let mark else { continue }
-            let length = (index - first) * width
-            // The coordinates are relative to the previous rectangle, because repetitions compress well.
-            paths[mark] += "m\(first * width - ends[mark]) 0h\(length)v\(height)h-\(length)z"
-            ends[mark] = first * width
-        }
-        return zip(Self.marks, paths).compactMap { mark, path in
-            if path.isEmpty { return nil }
-            return "<path class=\"s-\(mark)\"\(Sign.fill(mark)) d=\"\(path)\"/>"
+        let stacks = stacks(of: intervals)
+        let width = Self.columnLimit / columns
+        return Self.marks.indices.compactMap { mark in
+            var (path, left, top, index) = ("", 0, 0, 0)
+            while index < columns {
+                let (first, part) = (index, stacks[index][mark])
+                while index < columns, stacks[index][mark] == part { index += 1 }
+                guard let part else { continue }
+                let length = (index - first) * width
+                // The coordinates are relative to the previous rectangle, because repetitions compress well.
+                path += "m\(first * width - left) \(part.top - top)h\(length)v\(part.height)h-\(length)z"
+                (left, top) = (first * width, part.top)
+            }
+            return path.isEmpty
+                ? nil : "<path class=\"s-\(Self.marks[mark])\"\(Sign.fill(Self.marks[mark])) d=\"\(path)\"/>"
         }
     }
 
-    /// The states that are drawn. Later ones take precedence.
-    private static let marks = ["up", "degraded", "maintenance", "us", "upstream", "them"]
-    /// The indices of the outage states in ``marks``.
-    private static let outages = 3..<6
+    /// The part of a column that one state fills.
+    private struct Part: Equatable {
+        let top: Int
+        let height: Int
+    }
 
-    /// Returns the state of each column as an index of ``marks``; nil for a column of which more than half was not observed.
+    /// The states that are drawn, from the bottom of the bar.
+    private static let marks = ["them", "upstream", "us", "maintenance", "degraded", "up"]
+    /// The number of outage states in ``marks``.
+    private static let outages = 3
+
+    /// Returns the part of each state in each column; nil without such a part.
     ///
-    /// A column with an outage shows the longest one, no matter how short it was.
-    private func marks(of intervals: [LedgerInterval]) -> [Int?] {
+    /// The height is the share of the state. A short outage is a small mark at the bottom, so that it can be found.
+    private func stacks(of intervals: [LedgerInterval]) -> [[Part?]] {
         var times = Self.marks.map { _ in [Double](repeating: 0, count: columns) }
         for interval in intervals {
             guard let mark = Self.marks.firstIndex(of: interval.state.mark) else { continue }
@@ -79,11 +84,16 @@ package struct TimeBar {
             }
         }
         return (0..<columns).map { column in
-            let outage = Self.outages.max { times[$0][column] < times[$1][column] }
-            if let outage, times[outage][column] > 0 { return outage }
-            if times[2][column] > 0 { return 2 }
-            if times[1][column] > 0 { return 1 }
-            return times[0][column] >= 0.5 ? 0 : nil
+            let shares = times.map { $0[column] }
+            var (top, sum) = (height, 0.0)
+            return shares.enumerated().map { mark, share in
+                guard share > 0 else { return nil }
+                sum += share
+                let least = mark >= Self.outages ? 0 : max(2, height / (share < 0.001 ? 8 : share < 0.01 ? 6 : 5))
+                let part = min(top, max(least, top - height + Int((sum * Double(height)).rounded())))
+                top -= part
+                return part > 0 ? Part(top: top, height: part) : nil
+            }
         }
     }
 
@@ -112,6 +122,7 @@ struct BarWindow {
         case day = "24h"
         case week = "7d"
         case month = "30d"
+        case season = "90d"
         case year = "365d"
 
         var length: Duration { DurationText.duration(rawValue) ?? .zero }
@@ -122,11 +133,12 @@ struct BarWindow {
         fileprivate var texts: (name: String, start: String, middle: String) {
             switch self {
             case .quarter: ("15\u{a0}min", "15\u{a0}min ago", "7½\u{a0}min")
-            case .hour: ("hour", "60\u{a0}min ago", "30\u{a0}min")
-            case .day: ("day", "24\u{a0}h ago", "12\u{a0}h")
-            case .week: ("week", "7\u{a0}d ago", "3½\u{a0}d")
-            case .month: ("30 days", "30\u{a0}d ago", "15\u{a0}d")
-            case .year: ("year", "a year ago", "6\u{a0}months")
+            case .hour: ("1\u{a0}h", "60\u{a0}min ago", "30\u{a0}min")
+            case .day: ("24\u{a0}h", "24\u{a0}h ago", "12\u{a0}h")
+            case .week: ("7\u{a0}d", "7\u{a0}d ago", "3½\u{a0}d")
+            case .month: ("30\u{a0}d", "30\u{a0}d ago", "15\u{a0}d")
+            case .season: ("90\u{a0}d", "90\u{a0}d ago", "45\u{a0}d")
+            case .year: ("1\u{a0}year", "a year ago", "6\u{a0}months")
             }
         }
     }
@@ -140,15 +152,26 @@ struct BarWindow {
         (from, to) = (snapshot.now - choice.length, snapshot.now)
     }
 
-    /// Reads the window from the parameter `window`. The default is a day, or less if the service started recently.
-    init(_ query: Query, _ snapshot: MonitoringService.Snapshot, since start: LedgerInstant) throws(Problem) {
-        let age = snapshot.now - start
+    /// Reads the window from the parameter `window`. The default is a day, or less if the service started recently and `start` is not nil.
+    init(_ query: Query, _ snapshot: MonitoringService.Snapshot, since start: LedgerInstant?) throws(Problem) {
+        let age = start.map { snapshot.now - $0 } ?? .seconds(86400)
         let usual = age < .seconds(1800) ? Choice.quarter : age < .seconds(2 * 3600) ? .hour : .day
         self.init(try query.word("window", Choice.self) ?? usual, snapshot)
     }
 
     /// The links to all windows.
-    var tabs: HTML { PageParts.tabs(Choice.allCases.map { ($0.name, "?window=\($0.rawValue)", $0 == choice) }) }
+    var tabs: HTML { tabs(Choice.allCases) }
+
+    /// Returns links to some windows.
+    ///
+    /// - Parameter filter: The filter of the page, which the links keep.
+    func tabs(_ choices: [Choice], filter: String? = nil) -> HTML {
+        PageParts.tabs(
+            choices.map { other in
+                (other.name, Query.link("", [("window", other.rawValue), ("filter", filter)]), other == choice)
+            }
+        )
+    }
 
     /// Returns a bar with an axis.
     ///
@@ -163,7 +186,20 @@ struct BarWindow {
             """
     }
 
+    /// Returns a bar without an axis. From 90 days on, each day is a cell.
+    func strip(_ times: TargetTimes, height: Int, of count: Int, _ snapshot: MonitoringService.Snapshot) -> HTML {
+        let label = TimeBar.label("the last \(choice.name)", times.availability)
+        guard choice == .season || choice == .year else {
+            let bar = TimeBar(from: from, to: to, height: height, columns: min(140, TimeBar.columns(forBars: count)))
+            return bar.svg(times.picture, label: label)
+        }
+        let days = DayCalendar.days(from: from, times.intervals, settled: times.days, snapshot)
+        return DayCalendar.strip(days.suffix(choice == .season ? 90 : 365), height: height, label: label)
+    }
+
     static let legend = Sign.legend(LedgerAccount.allCases, withDegraded: true)
+    /// The legend of days: four steps of the lost share, and the patterns of the parties.
+    static let shades = Sign.legend(LedgerAccount.allCases, withSteps: true)
 }
 
 extension MonitoringService.Snapshot {

@@ -1,0 +1,158 @@
+import LinuxSupport
+import ReachabilityLedger
+import ReachabilityService
+
+/// The outages with one root cause.
+struct RootCause {
+    /// The outages, earliest first. Never empty, and at most one of each target.
+    private(set) var outages: [OutageSummary]
+
+    /// The earliest outage.
+    var first: OutageSummary { outages[0] }
+    var start: LedgerInstant { first.start }
+    /// The end of the last outage; nil if an outage is ongoing.
+    var end: LedgerInstant? {
+        let ends = outages.compactMap(\.end)
+        return ends.count == outages.count ? ends.max() : nil
+    }
+
+    /// Groups outages as ``IncidentTracker`` does.
+    ///
+    /// - Parameter outages: The outages, latest first.
+    /// - Returns: The groups, in the order of their latest outages.
+    static func groups(of outages: [OutageSummary], _ snapshot: MonitoringService.Snapshot) -> [RootCause] {
+        var groups: [RootCause] = []
+        for outage in outages {
+            // Checks of different targets detect the same fault at different times.
+            let window = IncidentTracker.window + (snapshot.targets[outage.target]?.checks?.interval ?? .zero)
+            let recent = groups.indices.reversed().prefix {
+                (groups[$0].outages.last?.start ?? .latest) - outage.start <= window
+            }
+            let index = recent.last { groups[$0].accepts(outage, snapshot) }
+            if let index {
+                groups[index].outages.insert(outage, at: 0)
+            } else {
+                groups.append(RootCause(outages: [outage]))
+            }
+        }
+        let places = Dictionary(snapshot.order.enumerated().map { ($1, $0) }) { first, _ in first }
+        for index in groups.indices {
+            groups[index].outages.sort { ($0.start, places[$0.target] ?? .max) < ($1.start, places[$1.target] ?? .max) }
+        }
+        return groups
+    }
+
+    private func accepts(_ outage: OutageSummary, _ snapshot: MonitoringService.Snapshot) -> Bool {
+        let (state, other) = (first.state, outage.state)
+        guard state.attribution == other.attribution, !outages.contains(where: { $0.target == outage.target }) else {
+            return false
+        }
+        let (one, two) = (snapshot.targets[first.target], snapshot.targets[outage.target])
+        guard one?.namespace == two?.namespace else { return false }
+        if state.isOfLine, other.isOfLine { return true }
+        let isTheirs = state.attribution == .them
+        return state.cause == other.cause && (!isTheirs || one?.host != nil && one?.host == two?.host)
+    }
+}
+
+extension API {
+    /// The maximum number of outages that are read for a page of incidents.
+    private static let readLimit = 1000
+
+    /// Returns the latest incidents that match a filter, latest first.
+    ///
+    /// - Returns: The incidents, and the id of the outage after which older ones follow; nil if there are none.
+    func incidents(
+        _ filter: OutageFilter,
+        after: OutageKey? = nil,
+        limit: Int,
+        _ snapshot: MonitoringService.Snapshot
+    ) -> (incidents: [RootCause], next: String?) {
+        let known = try? reader.summaries(filter, after: after, limit: Self.readLimit, snapshot)
+        // If the history cannot be read, those in memory are shown. A notice on the page reports the fault.
+        let outages =
+            known
+            ?? snapshot.accounting.outages(filter, upTo: snapshot.now, limit: Self.readLimit, at: snapshot.now)
+            .map { OutageSummary($0, at: snapshot.now) }
+        var groups = RootCause.groups(of: outages, snapshot)
+        // The last group may be incomplete.
+        if outages.count >= Self.readLimit, groups.count > 1 { groups.removeLast() }
+        let shown = Array(groups.prefix(limit))
+        let ids = Set(shown.flatMap { $0.outages.map(\.id) })
+        let rest = outages.firstIndex { !ids.contains($0.id) }
+        return (shown, rest.flatMap { $0 > 0 ? outages[$0 - 1].id : nil })
+    }
+
+    /// Returns the incident of an outage, with the outages that began at about the same time.
+    func incident(of outage: Outage, _ snapshot: MonitoringService.Snapshot) -> RootCause {
+        var filter = OutageFilter()
+        let window = IncidentTracker.window + .seconds(60)
+        (filter.attribution, filter.to) = (outage.deciding(at: snapshot.now).state.attribution, outage.start + window)
+        let near = ((try? reader.summaries(filter, limit: Self.readLimit, snapshot)) ?? []).filter {
+            $0.start >= outage.start - window
+        }
+        let groups = RootCause.groups(of: near, snapshot)
+        return groups.first { $0.outages.contains { $0.id == outage.id } }
+            ?? RootCause(outages: [OutageSummary(outage, at: snapshot.now)])
+    }
+
+    /// Returns the card with the latest incidents.
+    func incidentCard(_ snapshot: MonitoringService.Snapshot, _ filter: OutageFilter, limit: Int) -> HTML {
+        let (latest, next) = incidents(filter, limit: limit, snapshot)
+        let link = OutageChoice(target: filter.target).link()
+        let more: HTML? = next == nil ? nil : "<p class=\"more\"><a href=\"\(link)\">All incidents</a></p>"
+        return """
+            <h2 id="incidents">Incidents <small>one entry per root cause</small></h2>
+            <section class="card" data-part="incidents" aria-labelledby="incidents">\(list(latest, snapshot))</section>\(more)
+            """
+    }
+
+    /// Returns a list of incidents by day, with links to their pages. The script of the page groups them by days of the reader's time zone.
+    func list(_ incidents: [RootCause], _ snapshot: MonitoringService.Snapshot) -> HTML {
+        if incidents.isEmpty { return "<p class=\"empty\">No incidents.</p>" }
+        var day = ""
+        let items = incidents.map { incident -> HTML in
+            let date = String(snapshot.time(incident.start).text.prefix(10))
+            defer { day = date }
+            let heading: HTML? = date == day ? nil : "<li class=\"day\">\(date)</li>"
+            return "\(heading)\(item(incident, snapshot))"
+        }
+        return "<ol class=\"incidents\">\(items)</ol>"
+    }
+
+    private func item(_ incident: RootCause, _ snapshot: MonitoringService.Snapshot) -> HTML {
+        let (first, isPast) = (incident.first, incident.end != nil)
+        let explained = try? OutageKey(first.id).flatMap { try reader.outage(with: $0, snapshot) }
+        let reason = explained.flatMap { explained in
+            explained.actor.map { "caused by \($0.text)" } ?? explained.checkSentence
+                ?? StateDescription.explanation(explained.outage.deciding(at: snapshot.now).reason)?.meaning
+        }
+        let names = incident.outages.map(\.target)
+        let targets =
+            names.count > 1 && Set(names).isSuperset(of: snapshot.order)
+            ? "all \(names.count) targets"
+            : names.prefix(4).joined(separator: ", ") + (names.count > 4 ? " and \(names.count - 4) more" : "")
+        let length: HTML =
+            incident.end.map { end in
+                let exact = explained.map { $0.outage.bounds(at: snapshot.now) } ?? (end - incident.start).units
+                return
+                    "<span title=\"\(names.count == 1 ? exact : (end - incident.start).units)\">\((end - incident.start).rounded)</span>"
+            } ?? "<b>ongoing</b>, \(snapshot.lasting(since: incident.start))"
+        let moment = snapshot.clock.time(snapshot.calendar.wall(at: incident.start), .hour)
+        return """
+            <li><a href="\(PageLink.outage(first.id))">\(Sign.svg(first.state.account))\(moment)\
+            <span class="what"><b>\(StateDescription.sentence(first.state, of: first.target, isPast: isPast))</b><small>\(reason ?? "")</small></span>\
+            <span class="party">\(Sign.tag(first.state.mark))</span><span class="soft"><bdi>\(targets)</bdi></span>\
+            <span class="long">\(length)</span></a></li>
+            """
+    }
+}
+
+extension Outage {
+    /// The duration with its bounds: `at least 3.5 s, at most 11.9 s`, or the exact duration.
+    func bounds(at now: LedgerInstant) -> String {
+        let shortest = duration(at: now)
+        if uncertainty < .milliseconds(1) { return shortest.units }
+        return "at least \(shortest.rounded), at most \((shortest + uncertainty).rounded)"
+    }
+}
