@@ -103,3 +103,11 @@ func filledForm(fileURL: URL) -> MultipartFormData {
     }
     return form
 }
+
+/// Parameters with a date in a format of Foundation.
+func formattedDate(_ date: Date) throws -> String {
+    let formatter = DateFormatter()
+    formatter.dateFormat = "yyyy"
+    formatter.timeZone = TimeZone(identifier: "UTC")
+    return try URLEncodedFormEncoder(dateEncoding: .formatted(formatter)).encode(["date": date])
+}

@@ -139,6 +139,10 @@ struct SeeingTests {
         }
     }
 
+    @Test func `a date in a format of Foundation, and the version`() throws {
+        #expect(try formattedDate(Date(timeIntervalSince1970: 0)) == "date=1970" && AFInfo.version == "5.12.0")
+    }
+
     @Test func `the timeline of a response`() async throws {
         try await withServer(ok) { url in
             let before = Date().timeIntervalSinceReferenceDate

@@ -116,6 +116,7 @@ struct ParameterEncoderTests {
         #expect(try Self.query(value) == "inner[aKey]=1&inner[more][]=x&inner[more][]=y&property=property")
         #expect(try Self.query(["a": ["b": ["c": 1]]], .init(keyPathEncoding: .dots)) == "a.b.c=1")
         #expect(try Self.query(["a": ["b": 1]], .init(keyPathEncoding: .custom { "->\($0)" })) == "a-%3Eb=1")
+        #expect(try Self.query(["a": ["b": 1]], .init(keyPathEncoding: .init { "->\($0)" })) == "a-%3Eb=1")
     }
 
     @Test func `blanks are escaped, or plus signs`() throws {

@@ -25,6 +25,13 @@ struct SerializerTests {
         )
     }
 
+    @Test func `the protocols have the short name of bytes`() throws {
+        #expect(try Self.read(.data, "x") == Data("x".utf8))
+        func name<S: DownloadResponseSerializerProtocol>(_ serializer: S) -> String { "\(S.self)" }
+        func encoder<E: ParameterEncoder>(_ encoder: E) -> String { "\(E.self)" }
+        #expect(name(.data) == "DataResponseSerializer" && encoder(.json()) == "JSONParameterEncoder")
+    }
+
     @Test(arguments: [
         (204, HTTPMethod.get, true), (205, .get, true), (200, .head, true), (200, .get, false), (201, .post, false),
     ])

@@ -14,3 +14,16 @@
 @_exported public import typealias AlamofireFoundationNames.URLSessionConfiguration
 @_exported public import typealias AlamofireFoundationNames.URLSessionTask
 @_exported public import typealias AlamofireFoundationNames.URLSessionTaskMetrics
+
+public import class Foundation.DateFormatter
+
+/// The version of Alamofire.
+public enum AFInfo {
+    /// The version whose names this module has.
+    public static let version = "5.12.0"
+}
+
+extension URLEncodedFormEncoder.DateEncoding {
+    /// Encodes a date with a formatter of Foundation.
+    public static func formatted(_ formatter: DateFormatter) -> Self { .custom { formatter.string(from: $0) } }
+}

@@ -63,7 +63,7 @@ extension ParameterEncoder where Self == JSONParameterEncoder {
     /// JSON.
     ///
     /// - Parameter encoder: The encoder. It must not be changed afterwards.
-    public static func json(encoder: JSONEncoder) -> JSONParameterEncoder {
+    public static func json(encoder: JSONEncoder = JSONEncoder()) -> JSONParameterEncoder {
         JSONParameterEncoder(encoder: encoder)
     }
 }

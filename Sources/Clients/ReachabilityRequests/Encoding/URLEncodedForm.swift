@@ -91,6 +91,9 @@ extension URLEncodedFormEncoder {
         /// By a closure, of the child.
         case custom(@Sendable (_ subkey: String) -> String)
 
+        /// An encoding by a closure.
+        public init(_ encode: @escaping @Sendable (_ subkey: String) -> String) { self = .custom(encode) }
+
         func encode(_ key: String) -> String {
             switch self {
             case .brackets: "[\(key)]"

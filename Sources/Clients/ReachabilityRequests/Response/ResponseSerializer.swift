@@ -336,6 +336,16 @@ extension Error {
     }
 }
 
+extension DataResponseSerializerProtocol where Self == DataResponseSerializer {
+    /// The bytes.
+    public static var data: DataResponseSerializer { DataResponseSerializer() }
+}
+
+extension DownloadResponseSerializerProtocol where Self == DataResponseSerializer {
+    /// The bytes.
+    public static var data: DataResponseSerializer { DataResponseSerializer() }
+}
+
 extension ResponseSerializer where Self == DataResponseSerializer {
     /// The bytes.
     public static var data: DataResponseSerializer { DataResponseSerializer() }
