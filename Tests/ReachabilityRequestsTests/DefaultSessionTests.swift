@@ -125,7 +125,7 @@ struct DefaultSessionTests {
         try await withServer({ _ in Reply("x") }) { lab in
             for _ in 0..<40 {
                 try session().request(lab.server.url()).responseString { _ in
-                    dispatchPrecondition(condition: .onQueue(Session.handlerQueue))
+                    dispatchPrecondition(condition: .onQueue(.main))
                     let others = inside.withLock { inside in
                         inside += 1
                         return inside - 1

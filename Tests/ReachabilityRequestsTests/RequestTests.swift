@@ -161,7 +161,7 @@ struct RequestTests {
             request.onURLRequestCreation { new in seen.withLock { $0.append("request \(new.headers["Own"] ?? "-")") } }
                 .onHTTPResponse { head in seen.withLock { $0.append("head \(head.headers["X-Own"] ?? "-")") } }
             #expect(try await request.serializingString().value == "x")
-            await Session.handlerQueue.call {}
+            await DispatchQueue.main.call {}
             #expect(seen.withLock { $0 } == ["request -", "request 2", "head 1"])
             let command = await withCheckedContinuation { continuation in
                 request.cURLDescription { continuation.resume(returning: $0) }

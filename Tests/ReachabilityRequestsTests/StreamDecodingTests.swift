@@ -23,11 +23,7 @@ struct StreamDecodingTests {
     }
 
     private static func values(_ pieces: [Data], limit: Int = 100) -> [Result<Item, AFError>] {
-        var decoder = LinePieces<Item>(
-            decoder: JSONDecoder(),
-            preprocessor: PassthroughPreprocessor(),
-            limit: limit
-        )
+        var decoder = SerializedPieces(DecodableStreamSerializer<Item>(), limit: limit)
         return pieces.flatMap { decoder.decode($0) } + decoder.finish()
     }
 
@@ -200,6 +196,77 @@ struct StreamDecodingTests {
                 codes.append(stream.completion?.error?.responseCode)
             }
             #expect(codes == [404])
+        }
+    }
+}
+
+/// Serializers of streams.
+struct StreamSerializerTests {
+    private struct Refusal: Error {}
+
+    /// The length of each piece. A piece that begins with `!` is refused.
+    private struct Lengths: DataStreamSerializer {
+        func serialize(_ data: Data) throws -> Int {
+            if data.first == UInt8(ascii: "!") { throw Refusal() }
+            return data.count
+        }
+    }
+
+    private func decoded<Serializer: DataStreamSerializer>(
+        _ serializer: Serializer,
+        _ pieces: [String]
+    ) -> [Result<Serializer.SerializedObject, AFError>] {
+        var decoder = SerializedPieces(serializer, limit: 100)
+        return pieces.flatMap { decoder.decode(Data($0.utf8)) } + decoder.finish()
+    }
+
+    @Test func `a custom serializer receives the pieces, and its error is a serialization error`() throws {
+        let results = decoded(Lengths(), ["ab", "!", "c\nd"])
+        #expect(try results.count == 3 && results[0].get() == 2 && results[2].get() == 3)
+        guard case .failure(.responseSerializationFailed(.customSerializationFailed(let error))) = results[1] else {
+            Issue.record("\(results)")
+            return
+        }
+        #expect(error is Refusal)
+    }
+
+    @Test func `values are read from lines, text from whole characters, and pieces pass unchanged`() throws {
+        #expect(try decoded(.decodable(of: Int.self), ["1", "2\n\n3"]).map { try $0.get() } == [12, 3])
+        #expect(try decoded(.passthrough, ["a", "b\n"]).map { try $0.get() } == [Data("a".utf8), Data("b\n".utf8)])
+        var text = SerializedPieces(StringStreamSerializer(), limit: 100)
+        let euro = Data("€".utf8)
+        #expect(text.decode(euro.prefix(2)).isEmpty)
+        #expect(try text.decode(euro.suffix(1)).map { try $0.get() } == ["€"] && text.finish().isEmpty)
+    }
+
+    @Test func `handlers and tasks receive the values of a serializer`() async throws {
+        try await withServer({ _ in Reply("1\nx\n2") }) { lab in
+            let (events, sink) = AsyncStream.makeStream(of: String.self)
+            let session = try lab.session()
+            session.streamRequest(lab.server.url()).responseStream(using: .decodable(of: Int.self)) { stream in
+                sink.yield(stream.completion == nil ? stream.value.map { "\($0)" } ?? "error" : "end")
+                if stream.completion != nil { sink.finish() }
+            }
+            #expect(await events.reduce(into: []) { $0.append($1) } == ["1", "error", "2", "end"])
+            let task = session.streamRequest(lab.server.url()).streamTask()
+            var text = ""
+            for await stream in task.streamingResponses(serializedUsing: .string) { text += stream.value ?? "" }
+            #expect(text == "1\nx\n2")
+        }
+    }
+
+    @Test func `a loop that does not cancel leaves the rest to the next one`() async throws {
+        try await withServer({ _ in Reply(String(repeating: "0123456789", count: 400_000)) }) { lab in
+            let request = try lab.session().streamRequest(lab.server.url())
+            let task = request.streamTask()
+            var count = 0
+            for await stream in task.streamingData(automaticallyCancelling: false) {
+                count += stream.value?.count ?? 0
+                break
+            }
+            #expect(count > 0 && !request.isCancelled)
+            for await stream in task.streamingData() { count += stream.value?.count ?? 0 }
+            #expect(count == 4_000_000 && request.completion?.error == nil)
         }
     }
 }

@@ -91,7 +91,7 @@ public final class ClosureEventMonitor: EventMonitor {
     private let handlers = Locked(Handlers())
 
     /// Creates a monitor without closures.
-    public init(queue: DispatchQueue = Session.handlerQueue) { self.queue = queue }
+    public init(queue: DispatchQueue = .main) { self.queue = queue }
 
     /// A closure of ``Handlers``.
     public subscript<Handler: Sendable>(dynamicMember handler: WritableKeyPath<Handlers, Handler>) -> Handler {

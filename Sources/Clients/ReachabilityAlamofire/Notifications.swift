@@ -55,7 +55,7 @@ extension Notification {
     public var request: Request? { userInfo?[Self.requestKey] as? Request }
 }
 
-/// Posts notifications for all sessions of the process, as does the first use of one of their names. They are posted on `Session.handlerQueue`.
+/// Posts notifications for all sessions of the process, as does the first use of one of their names. They are posted on the main queue.
 public final class AlamofireNotifications: EventMonitor {
     /// Begins to post notifications.
     public init() { Poster.start }

@@ -70,7 +70,7 @@ final class HTTPAttempts: Sendable {
             with: permit,
             trace: hop.traceFields,
             cuts: progress.cuts,
-            timeout: timeout,
+            timeout: hop.request.attemptTimeout ?? timeout,
             logger: logger
         )
         if let cookies, response.headers.contains(name: "Set-Cookie") {

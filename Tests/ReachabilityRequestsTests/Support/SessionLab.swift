@@ -22,7 +22,8 @@ struct SessionLab: Sendable {
         limits: ResponseLimits = ResponseLimits(),
         cookieStorage: HTTPCookieStorage? = HTTPCookieStorage(),
         monitors: [any EventMonitor] = [],
-        startRequestsImmediately: Bool = true
+        startRequestsImmediately: Bool = true,
+        requestSetup: Session.RequestSetup = .lazy
     ) throws -> Session {
         let backoff = try Backoff(base: .milliseconds(1), cap: .milliseconds(4))
         return Session(
@@ -33,6 +34,7 @@ struct SessionLab: Sendable {
             headers: headers,
             limits: limits,
             startRequestsImmediately: startRequestsImmediately,
+            requestSetup: requestSetup,
             interceptor: interceptor,
             cookieStorage: cookieStorage,
             eventMonitors: monitors

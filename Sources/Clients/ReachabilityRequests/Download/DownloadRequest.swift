@@ -6,7 +6,7 @@ import ReachabilityRetry
 public typealias FileValidation = @Sendable (_ path: String) async throws -> Void
 
 /// A request whose answer becomes a file. The file gets its name when it is complete, so there is never a part of a file in its place. It is
-/// sent when it is created (``Session/startRequestsImmediately``).
+/// sent by its first handler, or soon after its creation (``Session/startRequestsImmediately``).
 ///
 /// An interrupted download continues if the server identifies versions of the file (a strong ETag). It fails if no more data comes, and not
 /// because it takes long.

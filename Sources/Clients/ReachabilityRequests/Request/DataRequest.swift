@@ -3,22 +3,14 @@ public import FoundationEssentials
 import LinuxSupport
 import ReachabilityRetry
 
-/// A request whose answer is kept in memory. It is sent when it is created (``Session/startRequestsImmediately``).
+/// A request whose answer is kept in memory. It is sent by its first handler, or soon after its creation
+/// (``Session/startRequestsImmediately``).
 ///
 /// A validation that is added after the answer has come is applied when the answer is next delivered.
 @preconcurrency @RequestActor
 public class DataRequest: Request {
     /// The value that created the request.
-    public nonisolated let convertible: any URLRequestConvertible
-
-    nonisolated init(
-        _ convertible: any URLRequestConvertible,
-        in session: Session,
-        _ interceptor: (any RequestInterceptor)?
-    ) {
-        self.convertible = convertible
-        super.init(convertible, in: session, interceptor)
-    }
+    public nonisolated var convertible: any URLRequestConvertible { source }
 }
 
 /// A request with a body of its own: bytes, a file, a stream or a form. Files and streams are read while they are sent.
@@ -111,28 +103,31 @@ nonisolated extension Request {
     /// Calls the closure with the head of each answer, before the body is read.
     @discardableResult
     public func onHTTPResponse(
-        on queue: DispatchQueue = Session.handlerQueue,
+        on queue: DispatchQueue = .main,
         perform handler: @escaping @Sendable (_ response: HTTPURLResponse) -> Void
     ) -> Self {
-        setResponseHandler { response in await queue.call { handler(response) } }
-        return self
+        call { response in await queue.call { handler(response) } }
     }
 
     /// Calls the closure with the head of each answer, before the body is read. The request is cancelled if the closure says so.
     @discardableResult
     public func onHTTPResponse(
-        on queue: DispatchQueue = Session.handlerQueue,
+        on queue: DispatchQueue = .main,
         perform handler:
             @escaping @Sendable (
                 _ response: HTTPURLResponse, _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
             ) -> Void
     ) -> Self {
-        setResponseHandler { [self] response in
+        call { [weak self] response in
             let disposition = try? await completed { completion in
                 queue.async { handler(response, completion) }
             }
-            if disposition == .cancel { cancel() }
+            if disposition == .cancel { self?.cancel() }
         }
+    }
+
+    private func call(_ handler: @escaping @Sendable (HTTPURLResponse) async -> Void) -> Self {
+        if let response = addResponseHandler(handler) { Task { await handler(response) } }
         return self
     }
 

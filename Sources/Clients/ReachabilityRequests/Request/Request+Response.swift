@@ -112,7 +112,7 @@ nonisolated extension DataRequest {
     /// Calls the handler with the body as it is, nil if it is empty.
     @discardableResult
     public func response(
-        queue: DispatchQueue = Session.handlerQueue,
+        queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable (AFDataResponse<Data?>) -> Void
     ) -> Self {
         let read: @Sendable (URLRequest?, Answer) throws -> Data? = { _, answer in
@@ -125,7 +125,7 @@ nonisolated extension DataRequest {
     /// Calls the handler with the value of the serializer.
     @discardableResult
     public func response<Serializer: DataResponseSerializerProtocol>(
-        queue: DispatchQueue = Session.handlerQueue,
+        queue: DispatchQueue = .main,
         responseSerializer: Serializer,
         completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
@@ -149,7 +149,7 @@ nonisolated extension DownloadRequest {
     /// Calls the handler with the URL of the file.
     @discardableResult
     public func response(
-        queue: DispatchQueue = Session.handlerQueue,
+        queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable (AFDownloadResponse<URL?>) -> Void
     ) -> Self {
         let read: @Sendable (URLRequest?, Answer) throws -> URL? = { _, answer in
@@ -162,7 +162,7 @@ nonisolated extension DownloadRequest {
     /// Calls the handler with the value of the serializer.
     @discardableResult
     public func response<Serializer: DownloadResponseSerializerProtocol>(
-        queue: DispatchQueue = Session.handlerQueue,
+        queue: DispatchQueue = .main,
         responseSerializer: Serializer,
         completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
@@ -172,7 +172,7 @@ nonisolated extension DownloadRequest {
     /// Calls the handler with the URL of the file.
     @discardableResult
     public func responseURL(
-        queue: DispatchQueue = Session.handlerQueue,
+        queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable (AFDownloadResponse<URL>) -> Void
     ) -> Self {
         response(queue: queue, responseSerializer: URLResponseSerializer(), completionHandler: completionHandler)
@@ -205,7 +205,7 @@ nonisolated extension SerializedRequest {
     /// Calls the handler with the bytes.
     @discardableResult
     public func responseData(
-        queue: DispatchQueue = Session.handlerQueue,
+        queue: DispatchQueue = .main,
         dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = DataResponseSerializer.defaultEmptyRequestMethods,
@@ -218,7 +218,7 @@ nonisolated extension SerializedRequest {
     /// Calls the handler with the text.
     @discardableResult
     public func responseString(
-        queue: DispatchQueue = Session.handlerQueue,
+        queue: DispatchQueue = .main,
         dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
         encoding: String.Encoding? = nil,
         emptyResponseCodes: Set<Int> = StringResponseSerializer.defaultEmptyResponseCodes,
@@ -232,7 +232,7 @@ nonisolated extension SerializedRequest {
     /// Calls the handler with dictionaries, arrays, text, numbers and Boolean values.
     @discardableResult
     public func responseJSON(
-        queue: DispatchQueue = Session.handlerQueue,
+        queue: DispatchQueue = .main,
         dataPreprocessor: any DataPreprocessor = JSONResponseSerializer.defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = JSONResponseSerializer.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = JSONResponseSerializer.defaultEmptyRequestMethods,
@@ -245,7 +245,7 @@ nonisolated extension SerializedRequest {
     /// Calls the handler with dictionaries, arrays, text, numbers, Boolean values, dates and bytes of a property list.
     @discardableResult
     public func responsePropertyList(
-        queue: DispatchQueue = Session.handlerQueue,
+        queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable (AFDataResponse<any Sendable>) -> Void
     ) -> Self {
         respond(on: queue, reader(PropertyListResponseSerializer()), completionHandler)
@@ -255,7 +255,7 @@ nonisolated extension SerializedRequest {
     @discardableResult
     public func responseDecodable<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
-        queue: DispatchQueue = Session.handlerQueue,
+        queue: DispatchQueue = .main,
         dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<Value>.defaultDataPreprocessor,
         decoder: any DataDecoder = JSONDecoder(),
         emptyResponseCodes: Set<Int> = DecodableResponseSerializer<Value>.defaultEmptyResponseCodes,

@@ -22,6 +22,8 @@ public class Request {
     public nonisolated let interceptor: (any RequestInterceptor)?
 
     package nonisolated let session: Session
+    /// The value that creates the request, again for each attempt after a failed one.
+    nonisolated let source: any URLRequestConvertible
     nonisolated let exchange: Exchange<Answer>
     /// A Boolean value that indicates whether the request has monitors of its own.
     nonisolated let isWatched = Atomic(false)
@@ -40,15 +42,8 @@ public class Request {
     ) {
         self.session = session
         self.interceptor = interceptor
-        do {
-            var request = try convertible.asURLRequest().adding(session.headers)
-            try request.validate()
-            if request.cachePolicy == .returnCacheDataDontLoad { throw AFError.sessionTaskFailed(error: NotCached()) }
-            if request.cachePolicy.bypassesRemoteCaches { request = request.adding([URLRequest.noCache]) }
-            created = .success(request)
-        } catch {
-            created = .failure(error.asAFError(or: .createURLRequestFailed(error: error)))
-        }
+        source = convertible
+        created = convertible.request(in: session)
         var values = RequestValues()
         var failure = AFError.explicitlyCancelled
         switch created {
@@ -64,16 +59,19 @@ public class Request {
 
     /// Called once the request has ended, or was cancelled. It may be called again.
     nonisolated func didEnd() {
-        values.withLock { values in
+        let handlers = values.withLock { values in
             values.upload.finish()
             values.download.finish()
             if !values.hasEnded, let monitors = values.monitors ?? session.monitors.ifWatched {
                 didFinish(values, monitors)
             }
             values.hasEnded = true
+            defer { values.endHandlers = [] }
+            return values.endHandlers
         }
+        for handler in handlers { handler() }
         gate.open()
-        session.active.withLock { _ = $0.remove(self) }
+        session.active.end(self)
     }
 
     /// Cancels the request: a wait, an attempt or the answer. A request that has ended does not change.
@@ -95,6 +93,12 @@ public class Request {
 struct RequestValues: Sendable {
     var isSuspended = false
     var isCancelled = false
+    /// A Boolean value that indicates whether the request was adapted at its creation, and is not sent yet.
+    var isHeld = false
+    /// The request as it was adapted at its creation, until it is sent.
+    var prepared: Result<URLRequest, any Error>?
+    /// Overrides the setting of the session; nil if it applies.
+    var startsAutomatically: Bool?
     /// A Boolean value that indicates whether monitors know the current attempt, and not its end.
     var isTaskOpen = false
     /// The monitors of the session and of the request; nil if the request has none of its own.
@@ -114,12 +118,26 @@ struct RequestValues: Sendable {
     /// The number of retries that answered a challenge.
     var challenges = 0
     var redirectHandler: (any RedirectHandler)?
+    /// The adapters of this request, which are asked after those of the session.
+    var adapters: [any RequestAdapter] = []
+    /// The retriers of this request, which are asked after those of the session.
+    var retriers: [any RequestRetrier] = []
     /// The failed attempt about which retriers are asked.
     var failure: FailedRequest?
-    var createdHandler: (queue: DispatchQueue, call: @Sendable (URLRequest) -> Void)?
-    var responseHandler: (@Sendable (HTTPURLResponse) async -> Void)?
+    var createdHandlers: [QueuedHandler<URLRequest>] = []
+    var taskHandlers: [QueuedHandler<URLSessionTask>] = []
+    var responseHandlers: [@Sendable (HTTPURLResponse) async -> Void] = []
+    var endHandlers: [@Sendable () -> Void] = []
     /// The handler that was added last.
     var lastHandler: Task<Void, Never>?
+}
+
+/// A closure and its queue.
+struct QueuedHandler<Value: Sendable>: Sendable {
+    let queue: DispatchQueue
+    let handler: @Sendable (Value) -> Void
+
+    func call(_ value: Value) { queue.async { handler(value) } }
 }
 
 /// The direction of a body.
@@ -128,13 +146,23 @@ enum Direction: Sendable { case upload, download }
 extension RequestValues {
     var tasks: [URLSessionTask] {
         performed.indices.map { index in
-            URLSessionTask(
+            let isLast = index == performed.count - 1
+            return URLSessionTask(
                 originalRequest: requests.first,
                 currentRequest: performed[index],
-                response: index == performed.count - 1 ? response : nil
+                response: isLast ? response : nil,
+                state: isLast ? taskState : .completed
             )
         }
     }
+
+    private var taskState: URLSessionTask.State {
+        if hasEnded || !isTaskOpen { return .completed }
+        return isCancelled ? .canceling : isSuspended ? .suspended : .running
+    }
+
+    /// A Boolean value that indicates whether the last attempt has failed. The next one is not part of it.
+    var hasFailed: Bool { !isTaskOpen && !performed.isEmpty }
 
     subscript(direction: Direction) -> ProgressFeed {
         get { direction == .upload ? upload : download }
@@ -186,9 +214,9 @@ nonisolated extension Request {
         if let answer = exchange.result {
             return answer.error?.isExplicitlyCancelledError == true ? .cancelled : .finished
         }
-        let (isCancelled, isSuspended) = values.withLock { ($0.isCancelled, $0.isSuspended) }
+        let (isCancelled, isSuspended, isHeld) = values.withLock { ($0.isCancelled, $0.isSuspended, $0.isHeld) }
         if isCancelled { return .cancelled }
-        return isSuspended ? .suspended : exchange.hasBegun ? .resumed : .initialized
+        return isSuspended ? .suspended : exchange.hasBegun && !isHeld ? .resumed : .initialized
     }
 
     /// A Boolean value that indicates whether the state is ``State/initialized``.
@@ -203,7 +231,7 @@ nonisolated extension Request {
     public var isFinished: Bool { state == .finished }
 
     /// The default queue of handlers.
-    public var underlyingQueue: DispatchQueue { Session.handlerQueue }
+    public var underlyingQueue: DispatchQueue { .main }
 
     /// The request as it was created, and each version that adapters made of it.
     public var requests: [URLRequest] { values.withLock { $0.requests } }
@@ -262,7 +290,7 @@ nonisolated extension Request {
     public func resume() -> Self {
         let isContinued = values.withLock { values in
             defer { values.isSuspended = false }
-            return values.isSuspended && !values.isCancelled
+            return values.isSuspended && !values.isCancelled && !values.isHeld
         }
         gate.open()
         if isContinued, exchange.hasBegun, exchange.result == nil { didResume() }
@@ -317,7 +345,7 @@ nonisolated extension Request {
     ///   - closure: Receives the newest progress. It replaces an earlier closure.
     @discardableResult
     public func downloadProgress(
-        queue: DispatchQueue = Session.handlerQueue,
+        queue: DispatchQueue = .main,
         closure: @escaping ProgressHandler
     ) -> Self {
         call(.download, on: values.withLock { $0.download.set(closure, on: queue) })
@@ -331,7 +359,7 @@ nonisolated extension Request {
     ///   - closure: Receives the newest progress. It replaces an earlier closure.
     @discardableResult
     public func uploadProgress(
-        queue: DispatchQueue = Session.handlerQueue,
+        queue: DispatchQueue = .main,
         closure: @escaping ProgressHandler
     ) -> Self {
         call(.upload, on: values.withLock { $0.upload.set(closure, on: queue) })
@@ -354,15 +382,15 @@ nonisolated extension Request {
         watch(.upload, bufferingPolicy)
     }
 
-    /// Calls the closure with each request that is created: the first one, and those of adapters. If one was created before, the closure is
-    /// called with the last.
+    /// Calls the closure with each request that is created: the first one, those of adapters and those of retries. If one was created before,
+    /// the closure is called with the last.
     @discardableResult
     public func onURLRequestCreation(
-        on queue: DispatchQueue = Session.handlerQueue,
+        on queue: DispatchQueue = .main,
         perform handler: @escaping @Sendable (URLRequest) -> Void
     ) -> Self {
         let request = values.withLock { values in
-            values.createdHandler = (queue, handler)
+            values.createdHandlers.append(QueuedHandler(queue: queue, handler: handler))
             return values.requests.last
         }
         if let request { queue.async { handler(request) } }
@@ -372,19 +400,19 @@ nonisolated extension Request {
     /// Calls the closure with the command line of curl(1) that sends the same request. Secrets are masked.
     @discardableResult
     public func cURLDescription(
-        on queue: DispatchQueue = Session.handlerQueue,
+        on queue: DispatchQueue = .main,
         calling handler: @escaping @Sendable (String) -> Void
     ) -> Self {
         queue.async { handler(self.cURLDescription()) }
         return self
     }
 
-    func setResponseHandler(_ handler: @escaping @Sendable (HTTPURLResponse) async -> Void) {
-        let response = values.withLock { values in
-            values.responseHandler = handler
+    /// Returns the head of the latest answer if it was received before.
+    func addResponseHandler(_ handler: @escaping @Sendable (HTTPURLResponse) async -> Void) -> HTTPURLResponse? {
+        values.withLock { values in
+            values.responseHandlers.append(handler)
             return values.response
         }
-        if let response { Task { await handler(response) } }
     }
 
     private func watch(
@@ -409,18 +437,47 @@ nonisolated extension Request {
 }
 
 nonisolated extension Request {
-    /// Sends the request after its creation, if the session says so. In a cancelled task there is no result to wait for.
-    func start() -> Self {
-        if session.startRequestsImmediately, !Task.isCancelled { begin() }
+    /// A Boolean value that indicates whether the request is sent without `resume()` and without a task that waits for it.
+    var startsAutomatically: Bool { values.withLock { $0.startsAutomatically } ?? session.startRequestsImmediately }
+
+    /// Has the request sent by its first handler, or later, if the caller or else the session says so. In a cancelled task there is no result to
+    /// wait for.
+    func start(_ isAutomatic: Bool?) -> Self {
+        if let isAutomatic { values.withLock { $0.startsAutomatically = isAutomatic } }
+        guard !Task.isCancelled else { return self }
+        if session.requestSetup == .eager {
+            gate.shut()
+            values.withLock { $0.isHeld = true }
+            begin(isHeld: true)
+        }
+        if startsAutomatically { session.active.add(self) }
         return self
     }
 
     /// Sends the request, unless it was sent or has ended.
     func begin() {
+        if session.requestSetup == .eager { release() }
+        begin(isHeld: false)
+    }
+
+    private func begin(isHeld: Bool) {
         guard !exchange.hasBegun else { return }
-        session.active.withLock { _ = $0.insert(self) }
-        didBegin()
+        if !isHeld { session.active.begin(self) }
+        didBegin(isHeld: isHeld)
         exchange.start({ [self] in await work() }, after: { [self] in didEnd() })
+        if exchange.result != nil { didEnd() }
+    }
+
+    /// Sends a request that was adapted at its creation.
+    private func release() {
+        let (wasHeld, isSuspended) = values.withLock { values in
+            defer { values.isHeld = false }
+            if values.isHeld, !values.isSuspended { gate.open() }
+            return (values.isHeld, values.isSuspended)
+        }
+        guard wasHeld, exchange.result == nil else { return }
+        session.active.begin(self)
+        if !isSuspended { didResume() }
         if exchange.result != nil { didEnd() }
     }
 
@@ -428,6 +485,7 @@ nonisolated extension Request {
         switch created {
         case .failure(let error): return Answer(error: error)
         case .success(let request):
+            if session.requestSetup == .eager, !(self is DownloadRequest) { await prepare(request) }
             await gate.pass()
             return Task.isCancelled ? Answer(error: .explicitlyCancelled) : await run(request)
         }
@@ -455,7 +513,7 @@ nonisolated extension Request {
 
     /// Calls a closure with the answer, after the closures that were added before.
     func enqueue(_ work: @escaping @Sendable (Answer) async -> Void) {
-        if session.startRequestsImmediately { begin() }
+        if startsAutomatically { begin() }
         values.withLock { values in
             let before = values.lastHandler
             values.lastHandler = Task { [self] in

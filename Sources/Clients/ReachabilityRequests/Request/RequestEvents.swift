@@ -19,15 +19,15 @@ nonisolated extension Request {
         return self
     }
 
-    /// The request begins.
-    func didBegin() {
+    /// The request begins. If it is held, it is not sent yet.
+    func didBegin(isHeld: Bool) {
         guard let monitors else { return }
         let isFirst = values.withLock { values in
             defer { values.hasBegun = true }
             return !values.hasBegun
         }
         guard isFirst else { return }
-        if !isSuspended { didResume() }
+        if !isHeld, !isSuspended { didResume() }
         if let upload = self as? UploadRequest {
             if let uploadable = upload.uploadable {
                 monitors.report { $0.request(upload, didCreateUploadable: uploadable) }
@@ -62,23 +62,44 @@ nonisolated extension Request {
 
     /// An adapter has failed.
     func didFailToAdapt(_ initial: URLRequest, _ error: any Error) {
-        if error is CancellationError { return }
         let error = AFError(attemptError: AttemptError.adapterFailed(error))
         monitors?.report { $0.request(self, didFailToAdaptURLRequest: initial, withError: error) }
     }
 
+    /// The request was created again, for the next attempt.
+    func didCreateAgain(_ result: Result<URLRequest, AFError>) {
+        switch result {
+        case .success(let request):
+            let handlers = values.withLock { values in
+                values.requests.append(request)
+                return values.createdHandlers
+            }
+            for handler in handlers { handler.call(request) }
+            monitors?.report { $0.request(self, didCreateInitialURLRequest: request) }
+        case .failure(let error): monitors?.report { $0.request(self, didFailToCreateURLRequestWithError: error) }
+        }
+    }
+
     /// An attempt begins with this request.
     func willSend(_ request: URLRequest, isAdapted: Bool) {
-        let (handler, isTask, isSuspended) = values.withLock { values in
+        let (initial, created, tasks, isTask, isSuspended, isHeld) = values.withLock { values in
+            let initial = values.requests.last
             values.performed.append(request)
             values.response = nil
             if isAdapted { values.requests.append(request) }
-            defer { values.isTaskOpen = true }
-            return (isAdapted ? values.createdHandler : nil, !values.isTaskOpen && !values.hasEnded, values.isSuspended)
+            let isTask = !values.isTaskOpen && !values.hasEnded
+            values.isTaskOpen = true
+            return (
+                initial, isAdapted ? values.createdHandlers : [], values.taskHandlers, isTask, values.isSuspended,
+                values.isHeld
+            )
         }
-        handler?.queue.async { handler?.call(request) }
-        guard isTask, let monitors, let task = lastTask else { return }
-        if isAdapted, let initial = firstRequest {
+        for handler in created { handler.call(request) }
+        let monitors = monitors
+        guard isTask, monitors != nil || !tasks.isEmpty, let task = lastTask else { return }
+        for handler in tasks { handler.call(task) }
+        guard let monitors else { return }
+        if isAdapted, let initial {
             monitors.report { $0.request(self, didAdaptInitialRequest: initial, to: request) }
         }
         monitors.report { $0.request(self, didCreateURLRequest: request) }
@@ -86,7 +107,7 @@ nonisolated extension Request {
         monitors.report { monitor in
             if isSuspended {
                 monitor.request(self, didSuspendTask: task)
-            } else {
+            } else if !isHeld {
                 monitor.request(self, didResumeTask: task)
             }
         }
@@ -94,12 +115,12 @@ nonisolated extension Request {
 
     /// An answer has begun.
     func didReceive(_ response: HTTPURLResponse) async {
-        let handler = values.withLock { values in
+        let handlers = values.withLock { values in
             values.response = response
-            return values.responseHandler
+            return values.responseHandlers
         }
         monitors?.report { $0.request(self, didReceiveResponse: response) }
-        await handler?(response)
+        for handler in handlers { await handler(response) }
     }
 
     /// A validation has run.

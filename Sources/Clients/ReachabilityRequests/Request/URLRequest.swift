@@ -211,6 +211,17 @@ public protocol URLRequestConvertible: Sendable {
 extension URLRequestConvertible {
     /// The request; nil if there is none.
     public var urlRequest: URLRequest? { try? asURLRequest() }
+
+    /// The request with the header fields of a session.
+    func request(in session: Session) -> Result<URLRequest, AFError> {
+        Result {
+            var request = try asURLRequest().adding(session.headers)
+            try request.validate()
+            if request.cachePolicy == .returnCacheDataDontLoad { throw AFError.sessionTaskFailed(error: NotCached()) }
+            if request.cachePolicy.bypassesRemoteCaches { request = request.adding([URLRequest.noCache]) }
+            return request
+        }.mapError { $0.asAFError(or: .createURLRequestFailed(error: $0)) }
+    }
 }
 
 extension URLRequest: URLRequestConvertible {

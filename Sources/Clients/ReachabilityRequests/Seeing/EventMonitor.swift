@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// A task is an attempt of a request. A redirect and the answer to a challenge are parts of it. A retry begins another task.
 public protocol EventMonitor: Sendable {
-    /// The queue of the calls. A concurrent queue does not keep the order. The default is ``Session/handlerQueue``.
+    /// The queue of the calls. A concurrent queue does not keep the order. The default is the main queue.
     var queue: DispatchQueue { get }
 
     /// A request was created. Adapters were not called yet. Called once for each request.
@@ -111,8 +111,8 @@ public protocol EventMonitor: Sendable {
 
 /// Default implementations.
 extension EventMonitor {
-    /// ``Session/handlerQueue``
-    public var queue: DispatchQueue { Session.handlerQueue }
+    /// The main queue.
+    public var queue: DispatchQueue { .main }
 
     /// Does nothing.
     public func request(_: Request, didCreateInitialURLRequest _: URLRequest) {}

@@ -10,6 +10,20 @@ public struct URLSessionTask: Sendable {
     public let currentRequest: URLRequest?
     /// The head of the latest answer.
     public let response: HTTPURLResponse?
+    /// The state when this value was created.
+    public let state: State
+
+    /// The state of an attempt.
+    public enum State: Int, Hashable, Sendable {
+        /// It is in progress.
+        case running
+        /// Its request is held back.
+        case suspended
+        /// Its request was cancelled.
+        case canceling
+        /// It has ended.
+        case completed
+    }
 }
 
 /// Decides about a redirect that would be followed.

@@ -57,8 +57,8 @@ private struct FormUpload: UploadConvertible {
     func createUploadable() throws -> UploadRequest.Uploadable { try form.get().uploadable(usingThreshold: threshold) }
 }
 
-/// Requests. They are sent at once, unless ``startRequestsImmediately`` is false. If a request cannot be created, its result is the error,
-/// and nothing is sent.
+/// Requests. They are sent by their first handler, or soon after their creation, unless ``startRequestsImmediately`` is false. If a request
+/// cannot be created, its result is the error, and nothing is sent.
 extension Session {
     /// Changes a request before its parameters are encoded.
     public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
@@ -68,12 +68,14 @@ extension Session {
     /// - Parameters:
     ///   - convertible: The request, or a router.
     ///   - interceptor: Asked before the session's own.
+    ///   - shouldAutomaticallyResume: The setting of the request, in place of ``startRequestsImmediately``.
     @discardableResult
     public func request(
         _ convertible: any URLRequestConvertible,
-        interceptor: (any RequestInterceptor)? = nil
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
     ) -> DataRequest {
-        DataRequest(convertible, in: self, interceptor).start()
+        DataRequest(convertible, in: self, interceptor).start(shouldAutomaticallyResume)
     }
 
     /// A request with parameters of no particular type.
@@ -85,6 +87,7 @@ extension Session {
     ///   - encoding: How and where the parameters are encoded.
     ///   - headers: The header fields.
     ///   - interceptor: Asked before the session's own.
+    ///   - shouldAutomaticallyResume: The setting of the request, in place of ``startRequestsImmediately``.
     ///   - requestModifier: Changes the request before the parameters are encoded.
     @discardableResult
     public func request(
@@ -94,12 +97,13 @@ extension Session {
         encoding: any ParameterEncoding = URLEncoding.default,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
         let composed = ComposedRequest(convertible, method, headers, requestModifier) {
             try encoding.encode($0, with: parameters)
         }
-        return request(composed, interceptor: interceptor)
+        return request(composed, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// A request with an encodable value as its parameters.
@@ -111,10 +115,11 @@ extension Session {
         encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
         let composed = ComposedRequest(convertible, method, parameters, encoder, headers, requestModifier)
-        return request(composed, interceptor: interceptor)
+        return request(composed, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
     /// A request whose answer is read as it comes, see ``DataStreamRequest``.
@@ -123,12 +128,20 @@ extension Session {
     ///   - convertible: The request, or a router.
     ///   - automaticallyCancelOnStreamError: True if a value that cannot be read ends the request.
     ///   - interceptor: Asked before the session's own.
+    ///   - shouldAutomaticallyResume: The setting of the request, in place of ``startRequestsImmediately``.
     public func streamRequest(
         _ convertible: any URLRequestConvertible,
         automaticallyCancelOnStreamError: Bool = false,
-        interceptor: (any RequestInterceptor)? = nil
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
     ) -> DataStreamRequest {
-        DataStreamRequest(convertible, in: self, interceptor, cancelsOnError: automaticallyCancelOnStreamError)
+        let request = DataStreamRequest(
+            convertible,
+            in: self,
+            interceptor,
+            cancelsOnError: automaticallyCancelOnStreamError
+        )
+        return request.start(shouldAutomaticallyResume)
     }
 
     /// A request whose answer is read as it comes.
@@ -138,12 +151,14 @@ extension Session {
         headers: HTTPHeaders? = nil,
         automaticallyCancelOnStreamError: Bool = false,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataStreamRequest {
         streamRequest(
             ComposedRequest(convertible, method, headers, requestModifier),
             automaticallyCancelOnStreamError: automaticallyCancelOnStreamError,
-            interceptor: interceptor
+            interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume
         )
     }
 
@@ -156,12 +171,14 @@ extension Session {
         headers: HTTPHeaders? = nil,
         automaticallyCancelOnStreamError: Bool = false,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataStreamRequest {
         streamRequest(
             ComposedRequest(convertible, method, parameters, encoder, headers, requestModifier),
             automaticallyCancelOnStreamError: automaticallyCancelOnStreamError,
-            interceptor: interceptor
+            interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume
         )
     }
 }
@@ -176,6 +193,7 @@ extension Session {
     ///   - method: The method.
     ///   - headers: The header fields.
     ///   - interceptor: Asked before the session's own.
+    ///   - shouldAutomaticallyResume: The setting of the request, in place of ``startRequestsImmediately``.
     ///   - requestModifier: Changes the request.
     @discardableResult
     public func upload(
@@ -184,10 +202,16 @@ extension Session {
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        upload(body, with: ComposedRequest(convertible, method, headers, requestModifier), interceptor: interceptor)
+        upload(
+            body,
+            with: ComposedRequest(convertible, method, headers, requestModifier),
+            interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume
+        )
     }
 
     /// An upload of bytes, a file or a stream.
@@ -196,9 +220,10 @@ extension Session {
         _ body: some UploadableConvertible,
         with convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        UploadRequest(Upload(request: convertible, body: body), in: self, interceptor).start()
+        UploadRequest(Upload(request: convertible, body: body), in: self, interceptor).start(shouldAutomaticallyResume)
     }
 
     /// An upload of a form. Its Content-Type is that of the form. A form without files that is shorter than the threshold is encoded in memory.
@@ -210,6 +235,7 @@ extension Session {
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
@@ -217,7 +243,8 @@ extension Session {
             multipartFormData: multipartFormData,
             with: ComposedRequest(convertible, method, headers, requestModifier),
             usingThreshold: encodingMemoryThreshold,
-            interceptor: interceptor
+            interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume
         )
     }
 
@@ -228,9 +255,16 @@ extension Session {
         with convertible: any URLRequestConvertible,
         usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        upload(.success(multipartFormData), convertible, encodingMemoryThreshold, interceptor)
+        upload(
+            .success(multipartFormData),
+            convertible,
+            encodingMemoryThreshold,
+            interceptor,
+            shouldAutomaticallyResume
+        )
     }
 
     /// An upload of a form that a closure fills. An error of the closure is the result.
@@ -242,6 +276,7 @@ extension Session {
         method: HTTPMethod = .post,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
@@ -249,7 +284,8 @@ extension Session {
             multipartFormData: multipartFormData,
             with: ComposedRequest(convertible, method, headers, requestModifier),
             usingThreshold: encodingMemoryThreshold,
-            interceptor: interceptor
+            interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume
         )
     }
 
@@ -260,6 +296,7 @@ extension Session {
         with convertible: any URLRequestConvertible,
         usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
         let form = Result {
@@ -267,16 +304,18 @@ extension Session {
             try multipartFormData(form)
             return form
         }
-        return upload(form, convertible, encodingMemoryThreshold, interceptor)
+        return upload(form, convertible, encodingMemoryThreshold, interceptor, shouldAutomaticallyResume)
     }
 
     private func upload(
         _ form: Result<MultipartFormData, any Error>,
         _ convertible: any URLRequestConvertible,
         _ threshold: UInt64,
-        _ interceptor: (any RequestInterceptor)?
+        _ interceptor: (any RequestInterceptor)?,
+        _ shouldAutomaticallyResume: Bool?
     ) -> UploadRequest {
-        UploadRequest(FormUpload(request: convertible, form: form, threshold: threshold), in: self, interceptor).start()
+        let upload = FormUpload(request: convertible, form: form, threshold: threshold)
+        return UploadRequest(upload, in: self, interceptor).start(shouldAutomaticallyResume)
     }
 }
 
@@ -287,14 +326,18 @@ extension Session {
     /// - Parameters:
     ///   - convertible: The request, or a router.
     ///   - interceptor: Asked before the session's own.
+    ///   - shouldAutomaticallyResume: The setting of the request, in place of ``startRequestsImmediately``.
     ///   - destination: Chooses the place of the complete file; nil for one in the temporary directory.
     @discardableResult
     public func download(
         _ convertible: any URLRequestConvertible,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        DownloadRequest(.request(convertible), to: .chosen(destination), in: self, interceptor).start()
+        DownloadRequest(.request(convertible), to: .chosen(destination), in: self, interceptor).start(
+            shouldAutomaticallyResume
+        )
     }
 
     /// A download with parameters of no particular type, to a place that a closure chooses.
@@ -306,13 +349,19 @@ extension Session {
         encoding: any ParameterEncoding = URLEncoding.default,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
         let composed = ComposedRequest(convertible, method, headers, requestModifier) {
             try encoding.encode($0, with: parameters)
         }
-        return download(composed, interceptor: interceptor, to: destination)
+        return download(
+            composed,
+            interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume,
+            to: destination
+        )
     }
 
     /// A download with an encodable value as its parameters, to a place that a closure chooses.
@@ -324,11 +373,17 @@ extension Session {
         encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
         let composed = ComposedRequest(convertible, method, parameters, encoder, headers, requestModifier)
-        return download(composed, interceptor: interceptor, to: destination)
+        return download(
+            composed,
+            interceptor: interceptor,
+            shouldAutomaticallyResume: shouldAutomaticallyResume,
+            to: destination
+        )
     }
 
     /// The continuation of a download that was cancelled or has failed.
@@ -336,14 +391,18 @@ extension Session {
     /// - Parameters:
     ///   - data: ``DownloadRequest/resumeData`` of that download.
     ///   - interceptor: Asked before the session's own.
+    ///   - shouldAutomaticallyResume: The setting of the request, in place of ``startRequestsImmediately``.
     ///   - destination: Chooses the place of the complete file; nil for one in the temporary directory.
     @discardableResult
     public func download(
         resumingWith data: Data,
         interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        DownloadRequest(.resumeData(data), to: .chosen(destination), in: self, interceptor).start()
+        DownloadRequest(.resumeData(data), to: .chosen(destination), in: self, interceptor).start(
+            shouldAutomaticallyResume
+        )
     }
 
     /// A download to a path. Until the file is complete it is `NAME.part` beside its place, from which the next download to the same path
@@ -356,6 +415,7 @@ extension Session {
     ///   - isResuming: True if an existing part is continued.
     ///   - headers: The header fields.
     ///   - interceptor: Asked before the session's own.
+    ///   - shouldAutomaticallyResume: The setting of the request, in place of ``startRequestsImmediately``.
     @discardableResult
     public func download(
         _ convertible: any URLConvertible,
@@ -363,10 +423,11 @@ extension Session {
         replacing: Bool = false,
         resuming isResuming: Bool = true,
         headers: HTTPHeaders? = nil,
-        interceptor: (any RequestInterceptor)? = nil
+        interceptor: (any RequestInterceptor)? = nil,
+        shouldAutomaticallyResume: Bool? = nil
     ) -> DownloadRequest {
         let target = DownloadRequest.Target.file(path, replacing: replacing, isResuming: isResuming)
         let composed = ComposedRequest(convertible, .get, headers, nil)
-        return DownloadRequest(.request(composed), to: target, in: self, interceptor).start()
+        return DownloadRequest(.request(composed), to: target, in: self, interceptor).start(shouldAutomaticallyResume)
     }
 }

@@ -22,10 +22,13 @@ public final class Session: Sendable {
     public let headers: HTTPHeaders
     /// The maximum sizes of bodies in memory.
     public let limits: ResponseLimits
-    /// A Boolean value that indicates whether a request is sent when it is created. If false, it is sent by `resume()` or when its result is first awaited.
+    /// A Boolean value that indicates whether a request is sent by its first handler, and at most 50 ms after its creation without one. If false,
+    /// it is sent by `resume()`, or when its result is first awaited.
     public let startRequestsImmediately: Bool
     /// The evaluators of servers; nil if the client decides. The session then has connections of its own, which are closed with it.
     public let serverTrustManager: ServerTrustManager?
+    /// When a request is adapted.
+    public let requestSetup: RequestSetup
     /// The handler of redirects; nil if all are followed that `settings` permits.
     public let redirectHandler: (any RedirectHandler)?
     /// The cookies that the session sends and keeps; nil if it does neither.
@@ -36,8 +39,7 @@ public final class Session: Sendable {
 
     private let ownClient: OwnClient?
     let monitors: MonitorList
-    /// The requests that were sent and have not ended.
-    let active: Locked<Set<Request>>
+    let active: ActiveRequests
 
     /// A session that follows the reachability that the kernel reports. Without a policy a request waits at most 30 seconds while this
     /// machine has no path, and is sent once.
@@ -48,7 +50,8 @@ public final class Session: Sendable {
     ///   - settings: When and how requests are sent again, in place of `policy`.
     ///   - headers: The header fields that each request has, unless it has its own of that name.
     ///   - limits: The maximum sizes of bodies in memory.
-    ///   - startRequestsImmediately: True if a request is sent when it is created.
+    ///   - startRequestsImmediately: True if a request is sent by its first handler, and at most 50 ms after its creation without one.
+    ///   - requestSetup: When a request is adapted.
     ///   - interceptor: Asked before every attempt, and about failures that the policy does not retry.
     ///   - serverTrustManager: The evaluators of servers. If it is not nil, the session has connections of its own, with the configuration
     ///     of `client`.
@@ -62,6 +65,7 @@ public final class Session: Sendable {
         headers: HTTPHeaders = .default,
         limits: ResponseLimits = ResponseLimits(),
         startRequestsImmediately: Bool = true,
+        requestSetup: RequestSetup = .lazy,
         interceptor: (any RequestInterceptor)? = nil,
         serverTrustManager: ServerTrustManager? = nil,
         redirectHandler: (any RedirectHandler)? = nil,
@@ -74,27 +78,33 @@ public final class Session: Sendable {
         self.headers = headers
         self.limits = limits
         self.startRequestsImmediately = startRequestsImmediately
+        self.requestSetup = requestSetup
         self.interceptor = interceptor
         self.redirectHandler = redirectHandler
         laterInterceptor = Locked(nil)
         self.cookieStorage = cookieStorage
         monitors = MonitorList(eventMonitors)
-        active = Locked([])
+        active = ActiveRequests()
     }
 
-    private init(_ other: Session, _ settings: RetrySettings) {
+    /// - Parameters:
+    ///   - other: A session with the same client, interceptor and monitors.
+    ///   - settings: When and how requests are sent again.
+    ///   - active: Its requests; nil for those of the other session.
+    init(_ other: Session, _ settings: RetrySettings, _ active: ActiveRequests? = nil) {
         client = other.client.overriding { $0 = settings }
         ownClient = other.ownClient
         serverTrustManager = other.serverTrustManager
         headers = other.headers
         limits = other.limits
         startRequestsImmediately = other.startRequestsImmediately
+        requestSetup = other.requestSetup
         interceptor = other.interceptor
         redirectHandler = other.redirectHandler
         laterInterceptor = other.laterInterceptor
         cookieStorage = other.cookieStorage
         monitors = other.monitors
-        active = other.active
+        self.active = active ?? other.active
     }
 }
 
@@ -127,8 +137,13 @@ extension Session {
     /// The session of the process, with default settings and the cookies of ``HTTPCookieStorage/shared``.
     public static let `default` = Session(cookieStorage: .shared)
 
-    /// The serial queue on which handlers are called that name no other. All sessions share it, so handlers never run at the same time.
-    public static let handlerQueue = DispatchQueue(label: "reachability.handlers")
+    /// When a request is adapted for the first time.
+    public enum RequestSetup: Hashable, Sendable {
+        /// When it is created. It is sent later, see ``Session/startRequestsImmediately``. Downloads are adapted when they are sent.
+        case eager
+        /// When it is sent.
+        case lazy
+    }
 
     /// When and how requests are sent again.
     public var settings: RetrySettings { client.settings }
@@ -148,18 +163,18 @@ extension Session {
         Session(self, try settings.overriding(change))
     }
 
-    /// Calls a closure with the requests that were sent and have not ended.
+    /// Calls a closure with the requests that were sent or will be without `resume()`, and have not ended.
     public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
-        action(active.withLock { $0 })
+        action(active.all)
     }
 
-    /// Cancels the requests that were sent and have not ended.
+    /// Cancels the requests that were sent or will be without `resume()`, and have not ended.
     ///
     /// - Parameters:
     ///   - queue: The queue of the closure.
     ///   - completion: Called when all have been cancelled.
     public func cancelAllRequests(
-        completingOnQueue queue: DispatchQueue = Session.handlerQueue,
+        completingOnQueue queue: DispatchQueue = .main,
         completion: (@Sendable () -> Void)? = nil
     ) {
         withAllRequests { requests in

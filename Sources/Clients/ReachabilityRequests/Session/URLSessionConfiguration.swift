@@ -1,3 +1,4 @@
+public import Dispatch
 import FoundationEssentials
 import ReachabilityRetry
 public import ServerTrust
@@ -69,10 +70,26 @@ public final class URLSessionConfiguration {
 }
 
 extension Session {
-    /// A session with the settings of a configuration, which may be changed afterwards without an effect.
+    /// A session with the settings of a configuration, in the form of Alamofire.
+    ///
+    /// - Parameters:
+    ///   - configuration: The settings. They may be changed afterwards without an effect.
+    ///   - rootQueue: No effect.
+    ///   - startRequestsImmediately: True if a request is sent by its first handler, and at most 50 ms after its creation without one.
+    ///   - requestSetup: When a request is adapted.
+    ///   - requestQueue: No effect.
+    ///   - serializationQueue: No effect.
+    ///   - interceptor: Asked before every attempt, and about failures.
+    ///   - redirectHandler: The handler of redirects.
+    ///   - eventMonitors: Receive events.
+    @_disfavoredOverload
     public convenience init(
-        configuration: URLSessionConfiguration,
+        configuration: URLSessionConfiguration = .af.default,
+        rootQueue: DispatchQueue? = nil,
         startRequestsImmediately: Bool = true,
+        requestSetup: RequestSetup = .lazy,
+        requestQueue: DispatchQueue? = nil,
+        serializationQueue: DispatchQueue? = nil,
         interceptor: (any RequestInterceptor)? = nil,
         serverTrustManager: ServerTrustManager? = nil,
         redirectHandler: (any RedirectHandler)? = nil,
@@ -86,6 +103,7 @@ extension Session {
             settings: configuration.settings,
             headers: headers,
             startRequestsImmediately: startRequestsImmediately,
+            requestSetup: requestSetup,
             interceptor: interceptor,
             serverTrustManager: serverTrustManager,
             redirectHandler: redirectHandler,

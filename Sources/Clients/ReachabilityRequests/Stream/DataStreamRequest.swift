@@ -25,7 +25,7 @@ public final class DataStreamRequest: Request {
     }
 
     /// The value that created the request.
-    public nonisolated let convertible: any URLRequestConvertible
+    public nonisolated var convertible: any URLRequestConvertible { source }
     /// A Boolean value that indicates whether a value that cannot be read ends the request.
     public nonisolated let automaticallyCancelOnStreamError: Bool
 
@@ -38,7 +38,6 @@ public final class DataStreamRequest: Request {
         _ interceptor: (any RequestInterceptor)?,
         cancelsOnError: Bool
     ) {
-        self.convertible = convertible
         automaticallyCancelOnStreamError = cancelsOnError
         super.init(convertible, in: session, interceptor)
     }
@@ -72,9 +71,6 @@ public final class DataStreamRequest: Request {
 }
 
 nonisolated extension DataStreamRequest {
-    /// The maximum length of a line of values.
-    var lineLimit: Int { session.limits.body }
-
     /// The result; nil before the end.
     public var completion: Completion? { exchange.result.map { Completion(lastRequest, $0) } }
 
@@ -95,7 +91,7 @@ nonisolated extension DataStreamRequest {
     }
 
     private func readForListeners() async {
-        while let piece = try? await next(starts: session.startRequestsImmediately) {
+        while let piece = try? await next(starts: startsAutomatically) {
             for listener in reading.withLock({ $0.listeners }) { await listener(piece, nil) }
         }
         let listeners = reading.withLock { reading in
@@ -112,6 +108,9 @@ nonisolated extension DataStreamRequest {
             return !reading.isTaken
         }
     }
+
+    /// The reader leaves the rest to another one.
+    func leave() { reading.withLock { $0.isTaken = false } }
 
     /// The next piece, for the reader; nil at the end. If the task is cancelled, so is the request.
     func next(starts: Bool = true) async throws(AFError) -> Data? {
@@ -196,11 +195,11 @@ nonisolated extension DataStreamRequest {
         of type: Value.Type = Value.self,
         using decoder: any DataDecoder = JSONDecoder()
     ) -> some AsyncSequence<Value, AFError> & Sendable {
-        StreamSequence(request: self, decoder: lines(decoder, PassthroughPreprocessor()))
+        StreamSequence(request: self, decoder: pieces(DecodableStreamSerializer<Value>(decoder: decoder)))
     }
 
-    func lines<Value>(_ decoder: any DataDecoder, _ preprocessor: any DataPreprocessor) -> LinePieces<Value> {
-        LinePieces(decoder: decoder, preprocessor: preprocessor, limit: lineLimit)
+    func pieces<Serializer: DataStreamSerializer>(_ serializer: Serializer) -> SerializedPieces<Serializer> {
+        SerializedPieces(serializer, limit: session.limits.body)
     }
 }
 
@@ -270,7 +269,7 @@ nonisolated extension DataStreamRequest {
     /// Calls the handler with each piece.
     @discardableResult
     public func responseStream(
-        on queue: DispatchQueue = Session.handlerQueue,
+        on queue: DispatchQueue = .main,
         stream handler: @escaping Handler<Data, Never>
     ) -> Self {
         tell(DataPieces(), to: handler, on: queue)
@@ -279,7 +278,7 @@ nonisolated extension DataStreamRequest {
     /// Calls the handler with UTF-8 text in whole characters.
     @discardableResult
     public func responseStreamString(
-        on queue: DispatchQueue = Session.handlerQueue,
+        on queue: DispatchQueue = .main,
         stream handler: @escaping Handler<String, Never>
     ) -> Self {
         tell(StringPieces(), to: handler, on: queue)
@@ -297,12 +296,24 @@ nonisolated extension DataStreamRequest {
     @discardableResult
     public func responseStreamDecodable<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
-        on queue: DispatchQueue = Session.handlerQueue,
+        on queue: DispatchQueue = .main,
         using decoder: any DataDecoder = JSONDecoder(),
         preprocessor: any DataPreprocessor = PassthroughPreprocessor(),
         stream handler: @escaping Handler<Value, AFError>
     ) -> Self {
-        tell(lines(decoder, preprocessor), to: handler, on: queue)
+        let serializer = DecodableStreamSerializer<Value>(decoder: decoder, dataPreprocessor: preprocessor)
+        return tell(pieces(serializer), to: handler, on: queue)
+    }
+
+    /// Calls the handler with the values of a serializer, see ``DataStreamSerializer``. After a value that cannot be read the next one is read,
+    /// unless the handler cancels, or ``automaticallyCancelOnStreamError`` is true.
+    @discardableResult
+    public func responseStream<Serializer: DataStreamSerializer>(
+        using serializer: Serializer,
+        on queue: DispatchQueue = .main,
+        stream handler: @escaping Handler<Serializer.SerializedObject, AFError>
+    ) -> Self {
+        tell(pieces(serializer), to: handler, on: queue)
     }
 
     private func tell<Decoder: PieceDecoder>(

@@ -15,13 +15,20 @@ public struct DataStreamTask: Sendable {
     fileprivate init(_ request: DataStreamRequest) { self.request = request }
 
     /// The pieces, then the end.
-    public func streamingData() -> some AsyncSequence<DataStreamRequest.Stream<Data, Never>, Never> & Sendable {
-        EventSequence(request: request, decoder: DataPieces())
+    ///
+    /// - Parameter shouldAutomaticallyCancel: True if the request is cancelled when the loop is left. If false, another loop can continue, without
+    ///   the elements that the first one has not taken of its last piece. A cancelled task cancels the request in any case.
+    public func streamingData(
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true
+    ) -> some AsyncSequence<DataStreamRequest.Stream<Data, Never>, Never> & Sendable {
+        EventSequence(request: request, decoder: DataPieces(), cancels: shouldAutomaticallyCancel)
     }
 
     /// The UTF-8 text in whole characters, then the end.
-    public func streamingStrings() -> some AsyncSequence<DataStreamRequest.Stream<String, Never>, Never> & Sendable {
-        EventSequence(request: request, decoder: StringPieces())
+    public func streamingStrings(
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true
+    ) -> some AsyncSequence<DataStreamRequest.Stream<String, Never>, Never> & Sendable {
+        EventSequence(request: request, decoder: StringPieces(), cancels: shouldAutomaticallyCancel)
     }
 
     /// The values, one per line, then the end.
@@ -29,11 +36,26 @@ public struct DataStreamTask: Sendable {
     /// - Parameters:
     ///   - type: The type of a value.
     ///   - decoder: Reads a line.
+    ///   - shouldAutomaticallyCancel: True if the request is cancelled when the loop is left.
     public func streamingDecodables<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
-        using decoder: any DataDecoder = JSONDecoder()
+        using decoder: any DataDecoder = JSONDecoder(),
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> some AsyncSequence<DataStreamRequest.Stream<Value, AFError>, Never> & Sendable {
-        EventSequence(request: request, decoder: request.lines(decoder, PassthroughPreprocessor()))
+        let serializer = DecodableStreamSerializer<Value>(decoder: decoder)
+        return EventSequence(request: request, decoder: request.pieces(serializer), cancels: shouldAutomaticallyCancel)
+    }
+
+    /// The values of a serializer, then the end.
+    ///
+    /// - Parameters:
+    ///   - serializer: Makes the values.
+    ///   - shouldAutomaticallyCancel: True if the request is cancelled when the loop is left.
+    public func streamingResponses<Serializer: DataStreamSerializer>(
+        serializedUsing serializer: Serializer,
+        automaticallyCancelling shouldAutomaticallyCancel: Bool = true
+    ) -> some AsyncSequence<DataStreamRequest.Stream<Serializer.SerializedObject, AFError>, Never> & Sendable {
+        EventSequence(request: request, decoder: request.pieces(serializer), cancels: shouldAutomaticallyCancel)
     }
 
     /// Cancels the request.
@@ -53,8 +75,11 @@ nonisolated extension DataStreamRequest {
 struct EventSequence<Decoder: PieceDecoder>: AsyncSequence, Sendable {
     let request: DataStreamRequest
     let decoder: Decoder
+    let cancels: Bool
 
-    func makeAsyncIterator() -> Iterator { Iterator(request: request, base: StreamReader(request, decoder)) }
+    func makeAsyncIterator() -> Iterator {
+        Iterator(request: request, base: StreamReader(request, decoder, cancels: cancels))
+    }
 
     struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate let request: DataStreamRequest

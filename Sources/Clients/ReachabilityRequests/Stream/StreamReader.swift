@@ -1,14 +1,19 @@
 import FoundationEssentials
 import LinuxSupport
 
-/// Reads a request to its end, and makes elements of the pieces. If it is released before the end, the request is cancelled.
+/// Reads a request to its end, and makes elements of the pieces. If it is released before the end, the request is cancelled, or left
+/// to another reader.
 struct StreamReader<Decoder: PieceDecoder>: Sendable {
     private let source: Source
     private var decoder: Decoder
     private var ready: ArraySlice<Result<Decoder.Element, Decoder.Failure>> = []
 
-    init(_ request: DataStreamRequest, _ decoder: Decoder) {
-        source = Source(request)
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - decoder: Makes the elements.
+    ///   - cancels: True if the request is cancelled when the reader is released. Otherwise another reader can continue.
+    init(_ request: DataStreamRequest, _ decoder: Decoder, cancels: Bool = true) {
+        source = Source(request, cancels)
         self.decoder = decoder
     }
 
@@ -52,9 +57,14 @@ struct StreamReader<Decoder: PieceDecoder>: Sendable {
         /// Nil if there is another reader.
         let request: DataStreamRequest?
 
-        init(_ request: DataStreamRequest) { self.request = request.take() ? request : nil }
+        private let cancels: Bool
 
-        deinit { request?.cancel() }
+        init(_ request: DataStreamRequest, _ cancels: Bool) {
+            self.request = request.take() ? request : nil
+            self.cancels = cancels
+        }
+
+        deinit { if cancels { request?.cancel() } else { request?.leave() } }
     }
 }
 
@@ -76,96 +86,6 @@ struct DataPieces: PieceDecoder {
     mutating func decode(_ piece: Data) -> [Result<Data, Never>] { [.success(piece)] }
 
     mutating func finish() -> [Result<Data, Never>] { [] }
-}
-
-/// Text in UTF-8, in whole characters.
-struct StringPieces: PieceDecoder {
-    /// The beginning of a character, at most three bytes.
-    private var rest = Data()
-
-    mutating func decode(_ piece: Data) -> [Result<String, Never>] {
-        let bytes = rest + piece
-        let begun = Self.begun(at: bytes)
-        rest = Data(bytes.suffix(begun))
-        return Self.text(bytes.dropLast(begun))
-    }
-
-    mutating func finish() -> [Result<String, Never>] {
-        defer { rest = Data() }
-        return Self.text(rest)
-    }
-
-    private static func text(_ bytes: Data) -> [Result<String, Never>] {
-        bytes.isEmpty ? [] : [.success(String(decoding: bytes, as: UTF8.self))]
-    }
-
-    /// The number of bytes at the end that belong to an incomplete character (RFC 3629, section 3).
-    private static func begun(at bytes: Data) -> Int {
-        for (index, byte) in bytes.suffix(3).reversed().enumerated() {
-            let length =
-                switch byte {
-                case 0x80..<0xc0: 0
-                case 0xc2..<0xe0: 2
-                case 0xe0..<0xf0: 3
-                case 0xf0..<0xf5: 4
-                default: 1
-                }
-            if length > 0 { return length > index + 1 ? index + 1 : 0 }
-        }
-        return 0
-    }
-}
-
-/// Values, one per line. A line ends with LF or CR LF. Empty lines are skipped.
-struct LinePieces<Value: Decodable & Sendable>: PieceDecoder {
-    let decoder: any DataDecoder
-    let preprocessor: any DataPreprocessor
-    /// The maximum length of a line, in bytes.
-    let limit: Int
-    /// The line that has not ended yet.
-    private var rest = Data()
-    /// A Boolean value that indicates whether a line was too long. Nothing is read after it, because the next line may be far away.
-    private var isOver = false
-
-    init(decoder: any DataDecoder, preprocessor: any DataPreprocessor, limit: Int) {
-        (self.decoder, self.preprocessor, self.limit) = (decoder, preprocessor, limit)
-    }
-
-    mutating func decode(_ piece: Data) -> [Result<Value, AFError>] {
-        guard !isOver else { return [] }
-        var values: [Result<Value, AFError>] = []
-        var piece = piece[...]
-        while let end = piece.firstIndex(of: UInt8(ascii: "\n")) {
-            rest += piece[..<end]
-            piece = piece[(end + 1)...]
-            values += takeLine()
-        }
-        rest += piece
-        return values + (rest.count > limit ? takeLine() : [])
-    }
-
-    mutating func finish() -> [Result<Value, AFError>] { takeLine() }
-
-    private mutating func takeLine() -> [Result<Value, AFError>] {
-        defer { rest = Data() }
-        guard !isOver, rest.contains(where: { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: " ") }) else { return [] }
-        guard rest.count <= limit else {
-            isOver = true
-            return [
-                .failure(
-                    .responseSerializationFailed(
-                        reason: .customSerializationFailed(error: ResponseTooLong(limit: limit))
-                    )
-                )
-            ]
-        }
-        let line = rest.last == UInt8(ascii: "\r") ? rest.dropLast() : rest
-        do {
-            return [.success(try decoder.decodeAnswer(Value.self, from: preprocessor.preprocess(Data(line))))]
-        } catch {
-            return [.failure(.responseSerializationFailed(reason: .decodingFailed(error: error)))]
-        }
-    }
 }
 
 /// Why an element cannot be read: never, or a ``AFError``.

@@ -9,6 +9,8 @@ import ReachabilityRetry
 struct AnswerReader: Sendable {
     private struct State {
         var received: ReceivedAnswer?
+        /// The request as it was created last; nil for the first one.
+        var current: URLRequest?
         var sent: URLRequest?
     }
 
@@ -37,16 +39,11 @@ struct AnswerReader: Sendable {
 
     private var session: Session { owner.session }
 
-    /// The interceptors in the order in which they are asked.
-    var interceptors: [any RequestInterceptor] {
-        [owner.interceptor, session.interceptor, session.laterInterceptor.withLock { $0 }].compactMap { $0 }
-    }
+    /// The request without changes of adapters, as it was created for the latest attempt.
+    var current: URLRequest { state.withLock { $0.current } ?? request }
 
     /// The request as it was sent last.
     private var sent: URLRequest { state.withLock { $0.sent } ?? request }
-
-    /// A Boolean value that indicates whether adapters may add a body.
-    var hasAdapters: Bool { !interceptors.isEmpty }
 
     /// The latest answer; nil while the attempt in progress has read nothing yet.
     var latest: ReceivedAnswer? { state.withLock { $0.received } }
@@ -62,11 +59,20 @@ struct AnswerReader: Sendable {
         if download == nil { owner.change(.download) { $0.completedUnitCount = 0 } }
     }
 
-    /// An attempt is sent as this request.
-    func begin(_ request: URLRequest, isAdapted: Bool) {
-        state.withLock { $0.sent = request }
-        owner.willSend(request, isAdapted: isAdapted)
+    /// The request of an attempt, without changes of adapters. After a failed attempt it is created again, unless it was redirected.
+    func request(for plain: PlainRequest, afterFailure: Bool) throws -> URLRequest {
+        guard afterFailure, plain.url == request.text, plain.method == request.sentMethod else {
+            return current.replacing(by: plain)
+        }
+        let created = owner.source.request(in: session).map { download?.askForRest(in: $0) ?? $0 }
+        owner.didCreateAgain(created)
+        let next = try created.get()
+        state.withLock { $0.current = next }
+        return next
     }
+
+    /// An attempt is sent as this request.
+    func begin(_ request: URLRequest) { state.withLock { $0.sent = request } }
 
     /// The network is away.
     func waitForNetwork() {
@@ -95,7 +101,7 @@ struct AnswerReader: Sendable {
             return next
         }
         let sent = sent
-        let task = URLSessionTask(originalRequest: request, currentRequest: sent, response: head)
+        let task = URLSessionTask(originalRequest: request, currentRequest: sent, response: head, state: .running)
         let decision: URLRequest?? = try? await completed { completion in
             handler.task(task, willBeRedirectedTo: sent.replacing(by: next), for: head) { completion($0) }
         }

@@ -53,7 +53,7 @@ extension Session {
                 request.withoutBody,
                 parsed,
                 RetrySettings(policy: policy, options: options),
-                body: hasBody || reader.hasAdapters ? makeBody : nil
+                body: hasBody || !reader.owner.adapters.isEmpty ? makeBody : nil
             ) { try await reader.read($0) }
             return Answer(outcome.value, outcome.attempts, error: outcome.value.refusal)
         } catch {
@@ -64,7 +64,7 @@ extension Session {
     /// The settings of a request: those of the session, with its own adapters, retriers and validations.
     private func requestOptions(_ reader: AnswerReader) -> RequestRetryOptions {
         var options = options
-        if let timeout = reader.request.timeout, timeout > 0 { options.attemptTimeout = .seconds(min(timeout, 86_400)) }
+        options.attemptTimeout = attemptTimeout(of: reader.request)
         options.adapter = AttemptStart(reader: reader, last: options.adapter)
         options.retrier = FailureReport(reader: reader, last: options.retrier)
         options.validate = { [validate = options.validate] head in
@@ -85,6 +85,14 @@ extension Session {
             reader.owner.didObserve(event, answersChallenge: reader.latest?.isChallenge == true)
         }
         return options
+    }
+}
+
+extension Session {
+    /// The maximum time of an attempt until the answer begins; nil if only those of the client apply.
+    fileprivate func attemptTimeout(of request: URLRequest) -> Duration? {
+        guard let timeout = request.timeout, timeout > 0 else { return options.attemptTimeout }
+        return .seconds(min(timeout, 86_400))
     }
 }
 
@@ -112,32 +120,87 @@ private struct AttemptStart: ReachabilityRetry.RequestAdapter {
 
     func adapt(_ plain: PlainRequest) async throws -> PlainRequest {
         let owner = reader.owner
+        let (hasFailed, prepared, isChallenged) = owner.values.withLock { values in
+            defer { values.prepared = nil }
+            return (values.hasFailed, values.prepared, values.responder != nil)
+        }
         reader.forget()
         await owner.gate.pass()
-        let adapters = reader.interceptors
-        if adapters.isEmpty, last == nil, owner.values.withLock({ $0.responder }) == nil {
-            reader.begin(reader.request.replacing(by: plain), isAdapted: false)
-            return plain
+        var request: URLRequest
+        if let prepared {
+            request = try prepared.get()
+        } else {
+            request = try reader.request(for: plain, afterFailure: hasFailed)
+            let isAdapted = last != nil || !owner.adapters.isEmpty
+            if isAdapted { request = try await owner.adapt(request, by: last) }
+            if isChallenged {
+                let (method, target) = (request.sentMethod.rawValue, request.target)
+                let answer = owner.values.withLock { $0.responder?.authorization(method: method, target: target) }
+                if let answer { request.headers.update(name: "Authorization", value: answer) }
+            }
+            owner.willSend(request, isAdapted: isAdapted)
         }
-        let initial = reader.request.replacing(by: plain)
+        reader.begin(request)
+        var sent = request.plain
+        if request.timeout != reader.request.timeout {
+            sent.attemptTimeout = owner.session.attemptTimeout(of: request) ?? .seconds(86_400)
+        }
+        return sent
+    }
+}
+
+nonisolated extension Request {
+    private var interceptors: [any RequestInterceptor] {
+        [interceptor, session.interceptor, session.laterInterceptor.withLock { $0 }].compactMap { $0 }
+    }
+
+    /// The adapters in the order in which they are called.
+    var adapters: [any RequestAdapter] { interceptors + values.withLock { $0.adapters } }
+
+    /// The retriers in the order in which they are called.
+    var retriers: [any RequestRetrier] { interceptors + values.withLock { $0.retriers } }
+
+    /// Adapts the request at its creation.
+    func prepare(_ request: URLRequest) async {
+        guard values.withLock({ $0.isHeld }) else { return }
+        let last = session.options.adapter
+        let isAdapted = last != nil || !adapters.isEmpty
+        let prepared: Result<URLRequest, any Error>
+        do {
+            let request = isAdapted ? try await adapt(request, by: last) : request
+            willSend(request, isAdapted: isAdapted)
+            prepared = .success(request)
+        } catch {
+            prepared = .failure(error)
+        }
+        values.withLock { $0.prepared = prepared }
+    }
+
+    /// Has the request changed by all adapters.
+    ///
+    /// - Parameters:
+    ///   - initial: The request as it was created.
+    ///   - last: The adapter of the session's options.
+    fileprivate func adapt(
+        _ initial: URLRequest,
+        by last: (any ReachabilityRetry.RequestAdapter)?
+    ) async throws -> URLRequest {
+        let state = RequestAdapterState(requestID: id, session: session)
         var request = initial
         do {
             for adapter in adapters {
-                let state = RequestAdapterState(requestID: owner.id, session: owner.session)
-                request = try await completed { [request] in adapter.adapt(request, using: state, completion: $0) }
-                    .get()
+                let result = try await completed { [request] in adapter.adapt(request, using: state, completion: $0) }
+                request = try result.mapError { AFError.requestAdaptationFailed(error: $0) }.get()
             }
             if let last { request = request.replacingHead(by: try await last.adapt(request.plain)) }
-            if !adapters.isEmpty { try request.validate() }
+            try request.validate()
+            return request
+        } catch let error as CancellationError {
+            throw error
         } catch {
-            owner.didFailToAdapt(initial, error)
+            didFailToAdapt(initial, error)
             throw error
         }
-        let (method, target) = (request.sentMethod.rawValue, request.target)
-        let authorization = owner.values.withLock { $0.responder?.authorization(method: method, target: target) }
-        if let authorization { request.headers.update(name: "Authorization", value: authorization) }
-        reader.begin(request, isAdapted: !adapters.isEmpty || last != nil)
-        return request.plain
     }
 }
 
@@ -153,7 +216,7 @@ private struct FailureReport: ReachabilityRetry.RequestRetrier {
         let error = AFError(attemptError: cause)
         owner.didFail(failed)
         var result = RetryResult.doNotRetry
-        for retrier in reader.interceptors {
+        for retrier in owner.retriers {
             let answer = try? await completed { retrier.retry(owner, for: owner.session, dueTo: error, completion: $0) }
             result = answer ?? .doNotRetry
             guard case .doNotRetry = result else { break }

@@ -23,6 +23,9 @@ public struct PlainRequest: Hashable, Sendable {
     /// The header fields in the order they are sent.
     public var fields: [Field]
 
+    /// The maximum time of an attempt, in place of ``RequestRetryOptions/attemptTimeout``; nil if that applies.
+    package var attemptTimeout: Duration?
+
     /// Creates a request.
     public init(method: RequestMethod = .get, url: String, fields: [Field] = []) {
         self.method = method

@@ -1,0 +1,223 @@
+public import FoundationEssentials
+
+/// Makes values of an answer that is read as it comes. It receives each piece as it comes, which may end anywhere.
+/// ``DecodableStreamSerializer`` receives lines, and ``StringStreamSerializer`` whole characters.
+public protocol DataStreamSerializer<SerializedObject>: Sendable {
+    /// The type of a value.
+    associatedtype SerializedObject: Sendable
+
+    /// The value. An error that is not an ``AFError`` becomes
+    /// ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)``.
+    func serialize(_ data: Data) throws -> SerializedObject
+}
+
+/// The pieces as they come.
+public struct PassthroughStreamSerializer: DataStreamSerializer {
+    /// A serializer.
+    public init() {}
+
+    /// The piece itself.
+    public func serialize(_ data: Data) throws -> Data { data }
+}
+
+/// UTF-8 text in whole characters. Bytes that are not UTF-8 become U+FFFD.
+public struct StringStreamSerializer: DataStreamSerializer {
+    /// A serializer.
+    public init() {}
+
+    /// The text.
+    public func serialize(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
+}
+
+/// Values, one per line. A line ends with LF or CR LF. Empty lines are skipped.
+public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSerializer {
+    /// Reads a line.
+    public let decoder: any DataDecoder
+    /// Changes a line first.
+    public let dataPreprocessor: any DataPreprocessor
+
+    /// A serializer.
+    public init(
+        decoder: any DataDecoder = JSONDecoder(),
+        dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor()
+    ) {
+        (self.decoder, self.dataPreprocessor) = (decoder, dataPreprocessor)
+    }
+
+    /// The value of a line.
+    public func serialize(_ data: Data) throws -> T {
+        do {
+            return try decoder.decodeAnswer(T.self, from: dataPreprocessor.preprocess(data))
+        } catch {
+            throw AFError.responseSerializationFailed(reason: .decodingFailed(error: error))
+        }
+    }
+}
+
+extension DataStreamSerializer where Self == PassthroughStreamSerializer {
+    /// The pieces as they come.
+    public static var passthrough: PassthroughStreamSerializer { PassthroughStreamSerializer() }
+}
+
+extension DataStreamSerializer where Self == StringStreamSerializer {
+    /// UTF-8 text in whole characters.
+    public static var string: StringStreamSerializer { StringStreamSerializer() }
+}
+
+extension DataStreamSerializer {
+    /// Values, one per line.
+    public static func decodable<T: Decodable & Sendable>(
+        of type: T.Type,
+        decoder: any DataDecoder = JSONDecoder(),
+        dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor()
+    ) -> Self where Self == DecodableStreamSerializer<T> {
+        DecodableStreamSerializer<T>(decoder: decoder, dataPreprocessor: dataPreprocessor)
+    }
+}
+
+/// The values of a serializer.
+struct SerializedPieces<Serializer: DataStreamSerializer>: PieceDecoder {
+    private let serializer: Serializer
+    private var splitter: any PieceSplitter
+
+    /// - Parameters:
+    ///   - serializer: The serializer.
+    ///   - limit: The maximum length of a line, in bytes.
+    init(_ serializer: Serializer, limit: Int) {
+        self.serializer = serializer
+        splitter = (serializer as? any SplittingSerializer)?.splitter(limit: limit) ?? Pieces()
+    }
+
+    mutating func decode(_ piece: Data) -> [Result<Serializer.SerializedObject, AFError>] {
+        splitter.split(piece).map { serialize($0) }
+    }
+
+    mutating func finish() -> [Result<Serializer.SerializedObject, AFError>] {
+        splitter.finish().map { serialize($0) }
+    }
+
+    private func serialize(_ part: Result<Data, AFError>) -> Result<Serializer.SerializedObject, AFError> {
+        Result { try serializer.serialize(try part.get()) }.mapError { error in
+            error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
+        }
+    }
+}
+
+/// Text in UTF-8, in whole characters.
+struct StringPieces: PieceDecoder {
+    private var characters = Characters()
+
+    mutating func decode(_ piece: Data) -> [Result<String, Never>] { Self.text(characters.whole(piece)) }
+
+    mutating func finish() -> [Result<String, Never>] { Self.text(characters.takeRest()) }
+
+    private static func text(_ bytes: Data) -> [Result<String, Never>] {
+        bytes.isEmpty ? [] : [.success(String(decoding: bytes, as: UTF8.self))]
+    }
+}
+
+/// Splits an answer into the parts that a serializer receives.
+private protocol PieceSplitter: Sendable {
+    /// The parts that are complete now.
+    mutating func split(_ piece: Data) -> [Result<Data, AFError>]
+
+    /// The rest at the end.
+    mutating func finish() -> [Result<Data, AFError>]
+}
+
+/// A serializer that does not receive the pieces as they come.
+private protocol SplittingSerializer {
+    func splitter(limit: Int) -> any PieceSplitter
+}
+
+extension DecodableStreamSerializer: SplittingSerializer {
+    fileprivate func splitter(limit: Int) -> any PieceSplitter { Lines(limit: limit) }
+}
+
+extension StringStreamSerializer: SplittingSerializer {
+    fileprivate func splitter(limit: Int) -> any PieceSplitter { Characters() }
+}
+
+private struct Pieces: PieceSplitter {
+    mutating func split(_ piece: Data) -> [Result<Data, AFError>] { [.success(piece)] }
+
+    mutating func finish() -> [Result<Data, AFError>] { [] }
+}
+
+/// Whole characters of UTF-8.
+private struct Characters: PieceSplitter {
+    /// The beginning of a character, at most three bytes.
+    private var rest = Data()
+
+    mutating func split(_ piece: Data) -> [Result<Data, AFError>] { Self.part(whole(piece)) }
+
+    mutating func finish() -> [Result<Data, AFError>] { Self.part(takeRest()) }
+
+    mutating func whole(_ piece: Data) -> Data {
+        let bytes = rest + piece
+        let begun = Self.begun(at: bytes)
+        rest = Data(bytes.suffix(begun))
+        return bytes.dropLast(begun)
+    }
+
+    mutating func takeRest() -> Data {
+        defer { rest = Data() }
+        return rest
+    }
+
+    private static func part(_ bytes: Data) -> [Result<Data, AFError>] { bytes.isEmpty ? [] : [.success(bytes)] }
+
+    /// The number of bytes at the end that belong to an incomplete character (RFC 3629, section 3).
+    private static func begun(at bytes: Data) -> Int {
+        for (index, byte) in bytes.suffix(3).reversed().enumerated() {
+            let length =
+                switch byte {
+                case 0x80..<0xc0: 0
+                case 0xc2..<0xe0: 2
+                case 0xe0..<0xf0: 3
+                case 0xf0..<0xf5: 4
+                default: 1
+                }
+            if length > 0 { return length > index + 1 ? index + 1 : 0 }
+        }
+        return 0
+    }
+}
+
+/// Lines without their ends.
+private struct Lines: PieceSplitter {
+    /// The maximum length of a line, in bytes.
+    let limit: Int
+    /// The line that has not ended yet.
+    private var rest = Data()
+    /// A Boolean value that indicates whether a line was too long. Nothing is read after it, because the next line may be far away.
+    private var isOver = false
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func split(_ piece: Data) -> [Result<Data, AFError>] {
+        guard !isOver else { return [] }
+        var lines: [Result<Data, AFError>] = []
+        var piece = piece[...]
+        while let end = piece.firstIndex(of: UInt8(ascii: "\n")) {
+            rest += piece[..<end]
+            piece = piece[(end + 1)...]
+            lines += takeLine()
+        }
+        rest += piece
+        return lines + (rest.count > limit ? takeLine() : [])
+    }
+
+    mutating func finish() -> [Result<Data, AFError>] { takeLine() }
+
+    private mutating func takeLine() -> [Result<Data, AFError>] {
+        defer { rest = Data() }
+        guard !isOver, rest.contains(where: { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: " ") }) else { return [] }
+        guard rest.count <= limit else {
+            isOver = true
+            let error = ResponseTooLong(limit: limit)
+            return [.failure(.responseSerializationFailed(reason: .customSerializationFailed(error: error)))]
+        }
+        return [.success(Data(rest.last == UInt8(ascii: "\r") ? rest.dropLast() : rest))]
+    }
+}
