@@ -58,6 +58,17 @@ struct StartTests {
         }
     }
 
+    @Test func `a stream without a reader is not sent`() throws {
+        let timer = ManualTimer()
+        weak var released: DataStreamRequest?
+        do {
+            let request = session(Session(), timer).streamRequest("http://127.0.0.1:1/")
+            released = request
+            #expect(request.isInitialized && timer.count == 0)
+        }
+        #expect(released == nil)
+    }
+
     @Test func `a request that was sent, has ended or was cancelled leaves the timer nothing to do`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let timer = ManualTimer()

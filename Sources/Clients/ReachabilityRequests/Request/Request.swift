@@ -441,7 +441,7 @@ nonisolated extension Request {
     var startsAutomatically: Bool { values.withLock { $0.startsAutomatically } ?? session.startRequestsImmediately }
 
     /// Has the request sent by its first handler, or later, if the caller or else the session says so. In a cancelled task there is no result to
-    /// wait for.
+    /// wait for. A stream is sent only for a reader.
     func start(_ isAutomatic: Bool?) -> Self {
         if let isAutomatic { values.withLock { $0.startsAutomatically = isAutomatic } }
         guard !Task.isCancelled else { return self }
@@ -450,7 +450,7 @@ nonisolated extension Request {
             values.withLock { $0.isHeld = true }
             begin(isHeld: true)
         }
-        if startsAutomatically { session.active.add(self) }
+        if startsAutomatically, !(self is DataStreamRequest) { session.active.add(self) }
         return self
     }
 

@@ -66,10 +66,14 @@ final class ActiveRequests: Sendable {
         let (due, isTimed) = state.withLock { state in
             let due = state.due
             (state.due, state.young) = (state.young, [])
+            state.sent.formUnion(due)
             state.isTimed = !state.due.isEmpty
             return (due, state.isTimed)
         }
-        for request in due { request.begin() }
+        for request in due {
+            request.begin()
+            if request.exchange.result != nil { end(request) }
+        }
         if isTimed { setTimer() }
     }
 }
