@@ -19,6 +19,22 @@ struct ParameterEncoderTests {
         var more = ["x", "y"]
     }
 
+    /// Values in the places of superclasses.
+    private struct Supers: Encodable {
+        enum CodingKeys: CodingKey { case plain, list, b, c }
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode([0], forKey: .list)
+            var plain = container.superEncoder().container(keyedBy: CodingKeys.self)
+            try plain.encode(1, forKey: .plain)
+            var keyed = container.superEncoder(forKey: .list).container(keyedBy: CodingKeys.self)
+            try keyed.encode(2, forKey: .b)
+            var list = container.nestedUnkeyedContainer(forKey: .list)
+            var unkeyed = list.superEncoder().container(keyedBy: CodingKeys.self)
+            try unkeyed.encode(3, forKey: .c)
+        }
+    }
+
     private static func query(
         _ person: some Encodable,
         _ encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()
@@ -141,7 +157,8 @@ struct ParameterEncoderTests {
                 try super.encode(to: container.superEncoder())
             }
         }
-        #expect(try Self.query(Child()) == "super[one]=1&two=2")
+        #expect(try Self.query(Child()) == "one=1&two=2")
+        #expect(try Self.query(Supers()) == "list[b]=2&list[c]=3&plain=1")
         #expect(try Self.query(["d": 1.5]) == "d=1.5")
         #expect(try Self.query(["d": Decimal(string: "1.10")]) == "d=1.1")
         #expect(try Self.query(["i": Int8.min]) == "i=-128")

@@ -103,3 +103,9 @@ private struct Poster: EventMonitor {
         post(Request.didCompleteTaskNotification, request, task)
     }
 }
+
+/// For ``URLEncoding``: `NSNumber(value: 1)` is not `true`.
+extension NSNumber: LooseNumber {
+    /// A Boolean value that indicates whether it is one of the two Boolean values, which Foundation has once each.
+    package var isBoolean: Bool { self === true as NSNumber || self === false as NSNumber }
+}

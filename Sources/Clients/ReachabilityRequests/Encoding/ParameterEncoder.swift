@@ -211,6 +211,8 @@ public struct URLEncoding: ParameterEncoding {
             elements.enumerated().flatMap { index, element in
                 queryComponents(fromKey: arrayEncoding.encode(key, atIndex: index), value: element)
             }
+        // A number of Foundation can be cast to Bool.
+        case let value as any LooseNumber where !value.isBoolean: [(escape(key), escape("\(value)"))]
         case let value as Bool: [(escape(key), escape(boolEncoding.encode(value)))]
         // A nil value is omitted.
         case let value as any OptionalValue: value.wrapped.map { queryComponents(fromKey: key, value: $0) } ?? []
@@ -301,6 +303,12 @@ extension ParameterEncoding where Self == URLEncoding {
 extension ParameterEncoding where Self == JSONEncoding {
     /// JSON on one line.
     public static var jsonEncoding: JSONEncoding { .default }
+}
+
+/// A number or a Boolean value among those of no particular type: `NSNumber`, which this module does not know.
+package protocol LooseNumber {
+    /// A Boolean value that indicates whether it is `true` or `false`, and not 1 or 0.
+    var isBoolean: Bool { get }
 }
 
 /// An optional value among those of no particular type.

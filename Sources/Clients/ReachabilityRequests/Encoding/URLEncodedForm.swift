@@ -271,9 +271,8 @@ private struct FormElements: UnkeyedEncodingContainer {
         FormNodeEncoder(codingPath: codingPath, node: node.element(), options: options).unkeyedContainer()
     }
 
-    func superEncoder() -> any Encoder {
-        FormNodeEncoder(codingPath: codingPath, node: node.element(), options: options)
-    }
+    /// The values of a superclass have the name of the array, as in Alamofire.
+    func superEncoder() -> any Encoder { FormNodeEncoder(codingPath: codingPath, node: node, options: options) }
 }
 
 /// The named parts of a value. Missing values, which synthesized code omits, are encoded here, because the text may contain them.
@@ -319,7 +318,8 @@ struct FormParts<Key: CodingKey>: KeyedEncodingContainerProtocol {
         encoder(for: key.stringValue).unkeyedContainer()
     }
 
-    func superEncoder() -> any Encoder { encoder(for: "super") }
+    /// The values of a superclass are beside those of the class, as in Alamofire.
+    func superEncoder() -> any Encoder { FormNodeEncoder(codingPath: codingPath, node: node, options: options) }
     func superEncoder(forKey key: Key) -> any Encoder { encoder(for: key.stringValue) }
 
     private func encoder(for key: String) -> FormNodeEncoder {
