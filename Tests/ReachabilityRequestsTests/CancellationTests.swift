@@ -19,6 +19,57 @@ struct CancellationTests {
         }
     }
 
+    @Test func `the head is kept if the body is cancelled or breaks off`() async throws {
+        var cut = Reply("begin", fields: ["X-Own": "1"])
+        (cut.length, cut.closes) = (1000, true)
+        var stalled = cut
+        (stalled.closes, stalled.stalls) = (false, true)
+        try await withServer({ [cut, stalled] in $0.path == "/cut" ? cut : stalled }) { lab in
+            let session = try lab.session()
+            for kind in ["data", "download", "stream"] {
+                let cutURL = lab.server.url("/cut")
+                let url = lab.server.url()
+                let heads: [HTTPURLResponse?]
+                if kind == "stream" {
+                    let broken = session.streamRequest(cutURL, method: .post)
+                    let cancelled = session.streamRequest(url)
+                    await #expect(throws: AFError.self) { for try await _ in broken {} }
+                    await #expect(throws: AFError.self) { for try await _ in cancelled { cancelled.cancel() } }
+                    heads = [broken.completion?.response, cancelled.completion?.response]
+                } else {
+                    let isData = kind == "data"
+                    let broken: any SerializedRequest =
+                        isData ? session.request(cutURL, method: .post) : session.download(cutURL, method: .post)
+                    let cancelled: any SerializedRequest = isData ? session.request(url) : session.download(url)
+                    cancelled.onHTTPResponse { _, decide in decide(.cancel) }
+                    heads = [
+                        await broken.serializingData().response.response,
+                        await cancelled.serializingData().response.response,
+                    ]
+                    #expect(cancelled.isCancelled, "\(kind)")
+                }
+                #expect(heads.map { $0?.headers["X-Own"] } == ["1", "1"], "\(kind)")
+            }
+        }
+    }
+
+    @Test func `in a cancelled task it is cancelled, a download, too`() async throws {
+        try await withServer({ _ in .silence }) { lab in
+            let session = try lab.session()
+            let requests: [any SerializedRequest] = [
+                session.request(lab.server.url()), session.download(lab.server.url()),
+            ]
+            for request in requests {
+                let isCancelled = await Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    let error = await request.serializingData().response.error
+                    return request.isCancelled && error?.isExplicitlyCancelledError == true
+                }.value
+                #expect(isCancelled)
+            }
+        }
+    }
+
     @Test func `one that was cancelled before it was sent never is`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let request = try lab.session(startRequestsImmediately: false).request(lab.server.url()).cancel()

@@ -317,10 +317,14 @@ struct RequestMetricsTests {
     }
 
     @Test func `a request that was not sent has no times`() async throws {
-        let response = await Session().request("not a URL").serializingString().response
-        #expect(response.metrics == nil)
-        let metrics = RequestMetrics()
-        #expect(metrics.connectionDuration == nil && metrics.requestDuration == nil && metrics.responseDuration == nil)
-        #expect(metrics.redirectCount == 0 && metrics.taskInterval.duration == 0)
+        let session = Session()
+        #expect(await session.request("").serializingString().response.metrics == nil)
+        let requests: [any SerializedRequest] = [session.request("not a URL"), session.download("not a URL")]
+        for request in requests {
+            let metrics = try #require(await request.serializingString().response.metrics)
+            #expect(metrics.attempts.isEmpty && metrics.redirectCount == 0 && metrics.duration > .zero)
+            #expect(metrics.connectionDuration == nil && metrics.requestDuration == nil)
+            #expect(metrics.responseDuration == nil)
+        }
     }
 }

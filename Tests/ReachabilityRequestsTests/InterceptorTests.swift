@@ -99,20 +99,43 @@ struct InterceptorTests {
         }
     }
 
-    @Test func `an adapter's error ends it, and no retrier is asked`() async throws {
-        struct Refusal: Error {}
-        let witness = Witness()
+    @Test(arguments: [0, 1, 3])
+    func `an adapter's error ends it, unless a retrier retries it`(retries: Int) async throws {
+        let asked = Locked<[AFError?]>([])
         try await withServer({ _ in Reply("x") }) { lab in
-            let refusing = Adapter { request, session, completion in completion(.failure(Refusal())) }
-            let session = try lab.session(interceptor: Interceptor(interceptors: [refusing, witness]))
-            let error = await #expect(throws: AFError.self) {
-                try await session.request(lab.server.url()).serializingString().value
+            let refusing = Adapter { request, session, completion in
+                let isLast = asked.withLock { $0.count } == 3
+                completion(isLast ? .success(request) : .failure(AFError.invalidURL(url: "own")))
             }
-            guard case .requestAdaptationFailed(let cause)? = error else {
-                Issue.record("\(String(describing: error))")
-                return
+            let retrier = Retrier { request, _, error, completion in
+                asked.withLock { $0.append(error.asAFError) }
+                completion(request.retryCount < retries ? .retry : .doNotRetry)
             }
-            #expect(cause is Refusal && lab.server.seen.isEmpty && witness.counts.withLock { $0.isEmpty })
+            let session = try lab.session(interceptor: Interceptor(adapters: [refusing], retriers: [retrier]))
+            // Nothing was sent, so a POST is repeated, too.
+            let request = session.request(lab.server.url(), method: .post)
+            let response = await request.serializingData().response
+            let errors = asked.withLock { $0 }
+            #expect(errors.count == min(3, retries + 1) && errors.allSatisfy { $0?.isRequestAdaptationError == true })
+            #expect(lab.server.seen.count == (retries == 3 ? 1 : 0) && request.retryCount == retries)
+            if retries == 3 { return #expect(response.error == nil) }
+            #expect(response.error?.isRequestAdaptationError == true)
+            #expect(response.error?.underlyingError?.asAFError?.urlConvertible as? String == "own")
+        }
+    }
+
+    @Test func `an adapter's error of a download ends it, unless a retrier retries it`() async throws {
+        try await withServer({ _ in Reply("x") }) { lab in
+            let fails = Locked(true)
+            let refusing = Adapter { request, session, completion in
+                completion(fails.withLock { $0 } ? .failure(AFError.invalidURL(url: "own")) : .success(request))
+            }
+            let retrier = Retrier { _, _, error, completion in
+                fails.withLock { $0 = false }
+                completion(.retry)
+            }
+            let session = try lab.session(interceptor: Interceptor(adapters: [refusing], retriers: [retrier]))
+            #expect(try await session.download(lab.server.url()).serializingString().value == "x")
         }
     }
 
@@ -174,7 +197,9 @@ extension InterceptorTests {
             }
             let session = try lab.session(interceptor: adding)
             let refused = await session.request(lab.server.url()).serializingData().response
-            guard case .urlRequestValidationFailed(.bodyDataInGETRequest)? = refused.error else {
+            guard case .requestAdaptationFailed(let cause)? = refused.error,
+                case AFError.urlRequestValidationFailed(.bodyDataInGETRequest) = cause
+            else {
                 Issue.record("\(refused)")
                 return
             }

@@ -25,6 +25,18 @@ struct RequestTests {
         }
     }
 
+    @Test func `an empty body is nil, for validations, too, and has no type`() async throws {
+        try await withServer({ _ in Reply(status: 200) }) { lab in
+            let request = try lab.session().request(lab.server.url())
+                .validate(contentType: ["a/b"])
+                .validate { _, _, data in data == nil ? .success(()) : .failure(StreamTaken()) }
+            let response = await request.serializingData(emptyResponseCodes: [200]).response
+            #expect(response.data == nil && request.data == nil && response.value == Data())
+            let late = await request.validate(contentType: ["c/d"]).serializingData(emptyResponseCodes: [200]).response
+            #expect(late.error == nil)
+        }
+    }
+
     @Test func `identities differ`() {
         let ids = (0..<10_000).map { _ in RequestIdentity.next() }
         #expect(Set(ids).count == ids.count)
@@ -343,6 +355,8 @@ struct RouterTests {
                     continue
                 }
                 #expect(response.error?.description.contains("captive portal") == true)
+                let cause = response.error?.underlyingError as? CocoaError
+                #expect(cause?.code == .propertyListReadCorrupt && cause?.underlying is DecodingError)
             }
             #expect(throws: CancellationError.self) {
                 try JSONResponseSerializer().serialize(

@@ -70,6 +70,15 @@ struct ValidationTests {
         #expect(validator.refusal(request, Self.head(200, nil, length: "0"), nil) == nil)
     }
 
+    @Test func `the types that were acceptable are sorted`() {
+        for type in ["c/d", nil] {
+            var validator = Validator()
+            validator.add(contentTypes: { _ in ["b/x", "a/x"] })
+            let refusal = validator.refusal(URLRequest(text: "http://h/"), Self.head(200, type), nil)
+            #expect(refusal?.acceptableContentTypes == ["a/x", "b/x"])
+        }
+    }
+
     @Test func `the first refusal counts, and a closure's error is kept`() {
         var validator = Validator()
         validator.add(statuses: [200])

@@ -6,8 +6,8 @@ public import ReachabilityRetry
 ///
 /// An adapter has one of the methods. Without any, it changes nothing.
 @preconcurrency public protocol RequestAdapter: Sendable {
-    /// Calls `completion` with the request to send, or with an error that ends the request. The request waits until then, unless it is
-    /// cancelled. Later calls are ignored.
+    /// Calls `completion` with the request to send, or with an error that ends the request, unless a retrier retries it. The request waits
+    /// until then, unless it is cancelled. Later calls are ignored.
     func adapt(
         _ urlRequest: URLRequest,
         for session: Session,

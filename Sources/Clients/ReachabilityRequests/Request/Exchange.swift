@@ -45,6 +45,9 @@ final class Exchange<Value: Sendable>: Sendable {
         state.withLock { state in if case .over(let value) = state.phase { value } else { nil } }
     }
 
+    /// A Boolean value that indicates whether it was cancelled. Work that must end itself may still have another result.
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
     /// The number of waiting tasks.
     var waiters: Int { state.withLock { $0.waiting.count } }
 

@@ -215,7 +215,7 @@ nonisolated extension Request {
             return answer.error?.isExplicitlyCancelledError == true ? .cancelled : .finished
         }
         let (isCancelled, isSuspended, isHeld) = values.withLock { ($0.isCancelled, $0.isSuspended, $0.isHeld) }
-        if isCancelled { return .cancelled }
+        if isCancelled || exchange.isCancelled { return .cancelled }
         return isSuspended ? .suspended : exchange.hasBegun && !isHeld ? .resumed : .initialized
     }
 
@@ -499,8 +499,12 @@ nonisolated extension Request {
         var answer = await exchange.value()
         // Monitors receive the end before a handler or a task does.
         if monitors != nil, exchange.result != nil { didEnd() }
+        // The head of a body that was cancelled or broke off.
+        answer.response = answer.response ?? response
         if answer.error == nil, let head = answer.response {
-            let refusal = validator.withLock { $0 }.refusal(lastRequest, head, answer.data, after: answer.checkCount) {
+            // A body in memory without bytes is known to be empty.
+            let data = self is DataRequest ? answer.data ?? Data() : nil
+            let refusal = validator.withLock { $0 }.refusal(lastRequest, head, data, after: answer.checkCount) {
                 didValidate(lastRequest, head, answer.data, $0)
             }
             if let refusal {

@@ -61,8 +61,7 @@ nonisolated extension Request {
     }
 
     /// An adapter has failed.
-    func didFailToAdapt(_ initial: URLRequest, _ error: any Error) {
-        let error = AFError(attemptError: AttemptError.adapterFailed(error))
+    func didFailToAdapt(_ initial: URLRequest, _ error: AFError) {
         monitors?.report { $0.request(self, didFailToAdaptURLRequest: initial, withError: error) }
     }
 

@@ -37,7 +37,8 @@ public struct JSONResponseSerializer: ResponseSerializer {
         do {
             return try JSONDecoder().decode(LooseValue.self, from: content).value
         } catch {
-            let error = response.map { error.naming(pageOf: $0) } ?? error
+            let cause = response.map { error.naming(pageOf: $0) } ?? error
+            let error = CocoaError(.propertyListReadCorrupt, userInfo: ["NSUnderlyingError": cause])
             throw AFError.responseSerializationFailed(reason: .jsonSerializationFailed(error: error))
         }
     }

@@ -14,9 +14,9 @@ public typealias DownloadResponse<Success, Failure: Error> = DataResponse<Succes
 public struct DataResponse<Success, Failure: Error> {
     /// The request as it was sent last, with the changes of adapters; nil if it could not be created.
     public let request: URLRequest?
-    /// The head of the last answer; nil if there was none.
+    /// The head of the last answer, also if its body is incomplete; nil if there was none.
     public let response: HTTPURLResponse?
-    /// The body, of a rejected answer at most ``ResponseLimits/refusedBody`` bytes; nil if there was no answer, and for a download.
+    /// The body, of a rejected answer at most ``ResponseLimits/refusedBody`` bytes; nil if it is empty or incomplete, and for a download.
     public private(set) var data: Data?
     /// The file of a download; nil if there is none.
     public private(set) var fileURL: URL?

@@ -8,10 +8,10 @@ nonisolated extension DataRequest {
     /// A validation of an answer, on any thread.
     public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse, Data?) -> ValidationResult
 
-    /// Validates the answer with a closure. Validations run once for each answer that is not a redirect to be followed.
+    /// Validates the answer with a closure. Validations run once for each answer that is not a redirect to be followed. An empty body is nil.
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
-        validator.withLock { $0.add(validation) }
+        validator.withLock { $0.add { validation($0, $1, $2?.isEmpty == true ? nil : $2) } }
         return self
     }
 }
@@ -110,6 +110,7 @@ struct Validator: Sendable {
         wanted: [String]
     ) -> AFError.ResponseValidationFailureReason? {
         let types = wanted.compactMap { MIMEType($0) }
+        let wanted = wanted.sorted()
         guard let type = response.mediaType else {
             return types.contains(where: \.isWildcard) ? nil : .missingContentType(acceptableContentTypes: wanted)
         }

@@ -235,6 +235,7 @@ extension HTTPURLResponse {
 /// The result of a request before it is serialized.
 struct Answer: Sendable {
     var response: HTTPURLResponse?
+    /// The body in memory; nil if no byte came.
     var data: Data?
     /// The body, not read yet, of an answer that is read as it comes.
     var body: HTTPClientResponse.Body?
@@ -269,7 +270,8 @@ struct ReceivedAnswer: Sendable {
 extension Answer {
     /// - Parameter received: The read part of the latest answer; nil if there was none.
     init(_ received: ReceivedAnswer?, _ attempts: [RetryAttempt], error: AFError?) {
-        self.init(response: received?.head, data: received?.data, body: received?.body, error: error)
+        let data = received.flatMap { $0.data.isEmpty ? nil : $0.data }
+        self.init(response: received?.head, data: data, body: received?.body, error: error)
         var metrics = RequestMetrics()
         metrics.attempts = attempts
         defer { self.metrics = metrics }

@@ -30,7 +30,9 @@ extension Session {
             leavesBody: leavesBody
         )
         var answer = await send(request, requestOptions(reader), reader)
-        answer.metrics?.end(after: reader.began.duration(to: .now))
+        var metrics = answer.metrics ?? RequestMetrics()
+        metrics.end(after: reader.began.duration(to: .now))
+        answer.metrics = metrics
         return answer
     }
 
@@ -189,15 +191,14 @@ nonisolated extension Request {
         var request = initial
         do {
             for adapter in adapters {
-                let result = try await completed { [request] in adapter.adapt(request, using: state, completion: $0) }
-                request = try result.mapError { AFError.requestAdaptationFailed(error: $0) }.get()
+                request = try await completed { [request] in adapter.adapt(request, using: state, completion: $0) }
+                    .get()
             }
             if let last { request = request.replacingHead(by: try await last.adapt(request.plain)) }
-            try request.validate()
+            if !adapters.isEmpty { try request.validate() }
             return request
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch let error as CancellationError { throw error } catch {
+            let error = AFError.requestAdaptationFailed(error: error)
             didFailToAdapt(initial, error)
             throw error
         }

@@ -24,8 +24,8 @@ public struct RequestRetryOptions: Sendable {
     public typealias Validation = @Sendable (AnswerHead) async throws -> Void
 
     /// Changes the request before each attempt at the origin that the request names, and at no other origin. It always
-    /// receives the original request. An error that it throws ends the request (``AttemptError/adapterFailed(_:)``).
-    /// The original request determines whether it may be repeated. An idempotency key belongs into the original
+    /// receives the original request. An error that it throws ends the request (``AttemptError/adapterFailed(_:)``),
+    /// unless the retrier retries it. The original request determines whether it may be repeated. An idempotency key belongs into the original
     /// request, because it must be the same in each attempt (``idempotency``).
     public var adapter: (any RequestAdapter)?
 

@@ -163,7 +163,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
             work.ask = { [idempotency = options.idempotency] retries, stage, error in
                 var error = error
                 switch error as? AttemptError {
-                case .adapterFailed, .bodyNotReplayable: return .doNotRetry
+                case .bodyNotReplayable: return .doNotRetry
                 case .refused(_, let cause): error = cause
                 default: break
                 }

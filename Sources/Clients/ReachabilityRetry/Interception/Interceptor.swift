@@ -1,6 +1,6 @@
 /// Changes requests before they are sent. Called before every attempt.
 public protocol RequestAdapter: Sendable {
-    /// Returns the request to send. An error ends the request.
+    /// Returns the request to send. An error ends the request, unless a retrier retries it.
     func adapt(_ request: PlainRequest) async throws -> PlainRequest
 }
 
