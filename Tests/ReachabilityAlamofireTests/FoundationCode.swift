@@ -111,3 +111,12 @@ func formattedDate(_ date: Date) throws -> String {
     formatter.timeZone = TimeZone(identifier: "UTC")
     return try URLEncodedFormEncoder(dateEncoding: .formatted(formatter)).encode(["date": date])
 }
+
+/// The code of a network error.
+func networkErrorCode(_ error: AFError?) -> URLError.Code? { (error?.underlyingError as? URLError)?.code }
+
+/// Numbers of Foundation, encoded as text.
+func encodedNumbers(_ encoding: URLEncoding) throws -> String {
+    let numbers: [NSNumber] = [1, 0, 2, NSNumber(value: true), NSNumber(value: false)]
+    return numbers.map { encoding.queryComponents(fromKey: "n", value: $0).map(\.1).joined() }.joined(separator: " ")
+}

@@ -48,6 +48,28 @@ struct RetryLimitTests {
         #expect(attempts(await response(try session(policy).request(refusing.url()))) == 1)
     }
 
+    @Test func `the codes of a policy decide about failures of the network`() async throws {
+        let silent = try ScriptedServer { _ in .disconnect }
+        let refusing = try ScriptedServer(backlog: .closed) { _ in .silence }
+        defer { for server in [silent, refusing] { server.stop() } }
+        let codes: [(ScriptedServer, URLError.Code)] = [
+            (silent, .networkConnectionLost), (refusing, .cannotConnectToHost),
+        ]
+        for (server, code) in codes {
+            for retried in codes.map(\.1) {
+                let policy = RetryPolicy(
+                    retryLimit: 1,
+                    exponentialBackoffScale: 0.001,
+                    retryableURLErrorCodes: [retried]
+                )
+                let response = await response(try session(policy).request(server.url()))
+                #expect(networkErrorCode(response.error) == code)
+                #expect(response.error?.attempts.count == attempts(response))
+                #expect(attempts(response) == (retried == code ? 2 : 1))
+            }
+        }
+    }
+
     @Test func `retriers see an AFError, and the status below it`() async throws {
         let seen = Locked<[String]>([])
         let busy = try ScriptedServer { _ in .status(500) }
@@ -71,6 +93,8 @@ struct RetryLimitTests {
         let session = try session(SigningInterceptor())
         let response = await response(session.request(server.url()).validate())
         #expect(response.error == nil)
+        #expect(try encodedNumbers(URLEncoding(boolEncoding: .literal)) == "1 0 2 true false")
+        #expect(try encodedNumbers(.default) == "1 0 2 1 0")
         let halves = shortHalves()
         #expect(halves.adapters.count == 2 && halves.retriers.count == 3)
         #expect(localizedText(AFError.explicitlyCancelled) == "the request was cancelled")

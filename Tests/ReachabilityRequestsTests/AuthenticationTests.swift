@@ -244,7 +244,7 @@ struct AuthenticationTests {
 
     private func deepest(_ error: AFError?) -> (any Error)? {
         switch error?.underlyingError {
-        case let below as RetryError: below.lastError
+        case let below as URLError: below.failure
         case let below as AFError: deepest(below)
         case let other: other ?? error
         }

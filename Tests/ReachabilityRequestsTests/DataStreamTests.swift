@@ -157,6 +157,30 @@ struct DataStreamTests {
         }
     }
 
+    @Test func `a handler that throws ends it with its error`() async throws {
+        struct Own: Error {}
+        var endless = Reply("begin")
+        (endless.length, endless.stalls) = (1000, true)
+        try await withServer({ [endless] _ in endless }) { lab in
+            let ends = AsyncStream.makeStream(of: DataStreamRequest.Completion.self)
+            let request = try lab.session().streamRequest(lab.server.url()).responseStream { stream in
+                switch stream.event {
+                case .stream: throw Own()
+                case .complete(let completion): ends.continuation.yield(completion)
+                }
+            }
+            for await completion in ends.stream {
+                guard case .responseSerializationFailed(.customSerializationFailed(is Own))? = completion.error else {
+                    Issue.record("\(String(describing: completion.error))")
+                    break
+                }
+                #expect(completion.response?.statusCode == 200 && request.isCancelled)
+                #expect(request.error?.isResponseSerializationError == true)
+                break
+            }
+        }
+    }
+
     private func handled(_ request: DataStreamRequest) -> AsyncStream<String> {
         let (events, sink) = AsyncStream.makeStream(of: String.self)
         request.responseStreamString { stream in

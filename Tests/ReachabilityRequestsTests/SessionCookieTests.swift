@@ -104,7 +104,7 @@ struct SessionCookieTests {
             #expect(try await Self.text(of: lab.session().request(lab.server.url())) == "welcome")
             let without = await (try lab.session(cookieStorage: nil)).request(lab.server.url()).serializingData()
                 .response
-            #expect((without.error?.underlyingError as? RetryError)?.lastError as? RedirectFailure == .cycle)
+            #expect((without.error?.underlyingError as? URLError)?.failure as? RedirectFailure == .cycle)
         }
     }
 

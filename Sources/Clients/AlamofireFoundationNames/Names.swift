@@ -23,6 +23,8 @@ public typealias HTTPCookiePropertyKey = ReachabilityRequests.HTTPCookieProperty
 public typealias HTTPCookieStorage = ReachabilityRequests.HTTPCookieStorage
 /// The type of a setting that is always nil.
 public typealias URLCache = ReachabilityRequests.URLCache
+/// The failure of the network below an error.
+public typealias URLError = ReachabilityRequests.URLError
 /// An attempt of a request.
 public typealias URLSessionTask = ReachabilityRequests.URLSessionTask
 /// The metrics of a request.

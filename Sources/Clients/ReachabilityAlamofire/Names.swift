@@ -10,6 +10,7 @@
 @_exported public import typealias AlamofireFoundationNames.Progress
 @_exported public import typealias AlamofireFoundationNames.URLCache
 @_exported public import typealias AlamofireFoundationNames.URLCredential
+@_exported public import typealias AlamofireFoundationNames.URLError
 @_exported public import typealias AlamofireFoundationNames.URLRequest
 @_exported public import typealias AlamofireFoundationNames.URLSessionConfiguration
 @_exported public import typealias AlamofireFoundationNames.URLSessionTask

@@ -3,7 +3,7 @@ public import ReachabilityRequests
 /// Alamofire's policy as an interceptor. It retries some methods after some statuses and after errors of the network, with an exponential
 /// backoff. The session's own policy (`Session.policy`) is asked first; without one, this policy alone decides.
 ///
-/// Unlike in Alamofire it decides by the progress of a request, and not by codes of `URLError`.
+/// The codes that are retried by default are those of all errors after which a request can be sent again.
 public final class RetryPolicy: RequestInterceptor {
     /// 2
     public static let defaultRetryLimit: UInt = 2
@@ -15,6 +15,11 @@ public final class RetryPolicy: RequestInterceptor {
     public static let defaultRetryableHTTPMethods: Set<HTTPMethod> = [.delete, .get, .head, .options, .put, .trace]
     /// 408, 500, 502, 503, 504
     public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
+    /// badServerResponse, cannotConnectToHost, cannotFindHost, dnsLookupFailed, networkConnectionLost, notConnectedToInternet, timedOut
+    public static let defaultRetryableURLErrorCodes: Set<URLError.Code> = [
+        .badServerResponse, .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .networkConnectionLost,
+        .notConnectedToInternet, .timedOut,
+    ]
 
     /// How often a request is retried at most.
     public let retryLimit: UInt
@@ -26,6 +31,8 @@ public final class RetryPolicy: RequestInterceptor {
     public let retryableHTTPMethods: Set<HTTPMethod>
     /// Answers that are retried.
     public let retryableHTTPStatusCodes: Set<Int>
+    /// The failures of the network that are retried.
+    public let retryableURLErrorCodes: Set<URLError.Code>
 
     /// A policy. It ends the process where the base is less than 2, as there.
     public init(
@@ -33,7 +40,8 @@ public final class RetryPolicy: RequestInterceptor {
         exponentialBackoffBase: UInt = defaultExponentialBackoffBase,
         exponentialBackoffScale: Double = defaultExponentialBackoffScale,
         retryableHTTPMethods: Set<HTTPMethod> = defaultRetryableHTTPMethods,
-        retryableHTTPStatusCodes: Set<Int> = defaultRetryableHTTPStatusCodes
+        retryableHTTPStatusCodes: Set<Int> = defaultRetryableHTTPStatusCodes,
+        retryableURLErrorCodes: Set<URLError.Code> = defaultRetryableURLErrorCodes
     ) {
         precondition(exponentialBackoffBase >= 2, "the base of the backoff must be 2 or more")
         self.retryLimit = retryLimit
@@ -41,6 +49,7 @@ public final class RetryPolicy: RequestInterceptor {
         self.exponentialBackoffScale = exponentialBackoffScale
         self.retryableHTTPMethods = retryableHTTPMethods
         self.retryableHTTPStatusCodes = retryableHTTPStatusCodes
+        self.retryableURLErrorCodes = retryableURLErrorCodes
     }
 
     /// A delay while the limit is not reached and the request is one to retry.
@@ -50,22 +59,17 @@ public final class RetryPolicy: RequestInterceptor {
         dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        completion(result(for: request, isRetried: shouldRetry(request: request, dueTo: error)))
+        let isRetried = request.retryCount < retryLimit && shouldRetry(request: request, dueTo: error)
+        var delay = exponentialBackoffScale
+        for _ in 0..<min(request.retryCount, 64) { delay *= Double(exponentialBackoffBase) }
+        completion(isRetried ? .retryWithDelay(delay) : .doNotRetry)
     }
 
     /// Returns whether a request is one to retry, however often it has been.
     public func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
         guard let method = request.request?.method, retryableHTTPMethods.contains(method) else { return false }
         if let status = request.response?.statusCode, retryableHTTPStatusCodes.contains(status) { return true }
-        let stage = (error as? any RetryableError)?.failureStage
-        return stage == .neverSent || stage == .mayHaveBeenProcessed
-    }
-
-    func result(for request: Request, isRetried: Bool) -> RetryResult {
-        guard isRetried, request.retryCount < retryLimit else { return .doNotRetry }
-        var delay = exponentialBackoffScale
-        for _ in 0..<min(request.retryCount, 64) { delay *= Double(exponentialBackoffBase) }
-        return .retryWithDelay(delay)
+        return retryableURLErrorCodes.contains(URLError.Code(error))
     }
 }
 
@@ -85,7 +89,8 @@ public final class ConnectionLostRetryPolicy: RequestInterceptor {
             exponentialBackoffBase: exponentialBackoffBase,
             exponentialBackoffScale: exponentialBackoffScale,
             retryableHTTPMethods: retryableHTTPMethods,
-            retryableHTTPStatusCodes: []
+            retryableHTTPStatusCodes: [],
+            retryableURLErrorCodes: [.networkConnectionLost]
         )
     }
 
@@ -99,6 +104,8 @@ public final class ConnectionLostRetryPolicy: RequestInterceptor {
     public var retryableHTTPMethods: Set<HTTPMethod> { policy.retryableHTTPMethods }
     /// No answer is retried.
     public var retryableHTTPStatusCodes: Set<Int> { policy.retryableHTTPStatusCodes }
+    /// networkConnectionLost
+    public var retryableURLErrorCodes: Set<URLError.Code> { policy.retryableURLErrorCodes }
 
     /// What ``RetryPolicy`` says, where the connection was lost.
     public func retry(
@@ -107,9 +114,7 @@ public final class ConnectionLostRetryPolicy: RequestInterceptor {
         dueTo error: any Error,
         completion: @escaping @Sendable (RetryResult) -> Void
     ) {
-        let isLost = (error as? any RetryableError)?.isConnectionLost == true
-        let isRetried = isLost && policy.shouldRetry(request: request, dueTo: error)
-        completion(policy.result(for: request, isRetried: isRetried))
+        policy.retry(request, for: session, dueTo: error, completion: completion)
     }
 }
 
@@ -123,14 +128,16 @@ extension RequestRetrier where Self == RetryPolicy {
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
         exponentialBackoffScale: Double = RetryPolicy.defaultExponentialBackoffScale,
         retryableHTTPMethods: Set<HTTPMethod> = RetryPolicy.defaultRetryableHTTPMethods,
-        retryableHTTPStatusCodes: Set<Int> = RetryPolicy.defaultRetryableHTTPStatusCodes
+        retryableHTTPStatusCodes: Set<Int> = RetryPolicy.defaultRetryableHTTPStatusCodes,
+        retryableURLErrorCodes: Set<URLError.Code> = RetryPolicy.defaultRetryableURLErrorCodes
     ) -> RetryPolicy {
         RetryPolicy(
             retryLimit: retryLimit,
             exponentialBackoffBase: exponentialBackoffBase,
             exponentialBackoffScale: exponentialBackoffScale,
             retryableHTTPMethods: retryableHTTPMethods,
-            retryableHTTPStatusCodes: retryableHTTPStatusCodes
+            retryableHTTPStatusCodes: retryableHTTPStatusCodes,
+            retryableURLErrorCodes: retryableURLErrorCodes
         )
     }
 }

@@ -249,6 +249,32 @@ package enum ErrorDescription {
     private static func name(of error: IOError) -> String { "\(SystemError(rawValue: error.errnoCode))" }
 }
 
+/// Kinds of errors, for the codes of other clients.
+extension ErrorDescription {
+    /// Returns whether something did not happen in time.
+    package static func isTimeout(_ error: any Error) -> Bool {
+        switch error {
+        case let error as NIOConnectionError: error.connectionErrors.last.map { isTimeout($0.error) } ?? false
+        case ChannelError.connectTimeout: true
+        case let error as IOError: error.errnoCode == ETIMEDOUT
+        case let error as HTTPClientError:
+            [
+                .connectTimeout, .readTimeout, .writeTimeout, .deadlineExceeded, .getConnectionFromPoolTimeout,
+                .tlsHandshakeTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout,
+            ].contains(error)
+        default: false
+        }
+    }
+
+    /// Returns whether the certificate of the server was rejected.
+    package static func isOfCertificate(_ error: any Error) -> Bool {
+        error is NIOSSLExtraError || error is NIOSSLError && "\(error)".contains("CERTIFICATE_VERIFY_FAILED")
+    }
+
+    /// Returns whether it is an error of TLS.
+    package static func isOfTLS(_ error: any Error) -> Bool { error is NIOSSLError || error is BoringSSLError }
+}
+
 extension BoringSSLError {
     /// A Boolean value that indicates whether the handshake could not start, because the trusted roots cannot be
     /// read.

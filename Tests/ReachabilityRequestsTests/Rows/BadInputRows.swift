@@ -123,8 +123,8 @@ struct BadInputRows {
                 using: StringResponseSerializer()
             ).response
                 .error
-            #expect((long?.underlyingError as? RetryError)?.lastError as? RedirectFailure == .tooMany(limit: 20))
-            #expect((circle?.underlyingError as? RetryError)?.lastError as? RedirectFailure == .cycle)
+            #expect((long?.underlyingError as? URLError)?.failure as? RedirectFailure == .tooMany(limit: 20))
+            #expect((circle?.underlyingError as? URLError)?.failure as? RedirectFailure == .cycle)
             #expect(lab.server.seen.count == 22)
         }
     }

@@ -1,4 +1,6 @@
+import AsyncHTTPClient
 import FoundationEssentials
+import ReachabilityRetry
 import Testing
 
 @testable import ReachabilityRequests
@@ -93,6 +95,30 @@ struct ErrorRows {
         #expect(move.sourceURL == Self.file && move.destinationURL == URL(filePath: "/g") && move.url == nil)
         #expect(AFError.multipartEncodingFailed(reason: .bodyPartFileIsDirectory(at: Self.file)).url == Self.file)
         #expect(AFError.invalidURL(url: "x").urlConvertible as? String == "x")
+    }
+
+    @Test(
+        arguments: [
+            (AttemptError.noPath(RetryVerdict(status: .notReachable)), .notConnectedToInternet),
+            (AttemptError.notConnected(.seconds(1)), .timedOut), (AttemptError.pathInterrupted, .networkConnectionLost),
+            (AttemptError.unsent(HTTPClientError.connectTimeout), .timedOut),
+            (AttemptError.sent(HTTPClientError.readTimeout), .timedOut),
+            (HTTPClientError.remoteConnectionClosed, .networkConnectionLost),
+            (HTTPClientError.requestStreamCancelled, .badServerResponse), (HTTPClientError.cancelled, .cancelled),
+            (SocketFailure(errorNumber: 111, during: .connecting), .cannotConnectToHost),
+            (SocketFailure(errorNumber: 104, during: .exchanging), .networkConnectionLost),
+            (RedirectFailure.cycle, .httpTooManyRedirects), (CancellationError(), .cancelled), (Cause(), .unknown),
+        ] as [(any Error, URLError.Code)]
+    )
+    func `the code of a failure, and the failure itself`(failure: any Error, code: URLError.Code) {
+        let error = AFError(attemptError: failure)
+        let below = error.underlyingError as? URLError
+        #expect(below?.code == code && below?.errorCode == code.rawValue && below?.cause != nil)
+        let stage = (failure as? any RetryableError)?.failureStage
+        #expect(error.failureStage == stage && below?.failureStage == stage)
+        #expect(error.connectionFailure == (failure as? any RetryableError)?.connectionFailure)
+        #expect(URLError(.timedOut).cause == nil && URLError.Code(URLError(.timedOut)) == .timedOut)
+        #expect(!URLError(.timedOut).description.isEmpty)
     }
 
     @Test func `text of strangers is safe to show`() {

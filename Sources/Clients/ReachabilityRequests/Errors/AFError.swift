@@ -8,7 +8,7 @@ public import ServerTrust
 ///
 /// | Failure | Case | Underlying error |
 /// |---|---|---|
-/// | there is no answer, or none that is complete | ``sessionTaskFailed(error:)`` | `RetryError` with every attempt |
+/// | there is no answer, or none that is complete | ``sessionTaskFailed(error:)`` | ``URLError``, whose ``URLError/cause`` is a `RetryError` with every attempt |
 /// | a method or a header field that cannot be sent | ``createURLRequestFailed(error:)`` | `InvalidRequest` |
 /// | a file that cannot be written, or another download to it | ``sessionTaskFailed(error:)`` | ``DownloadFailure`` |
 /// | a server that is not trusted | ``serverTrustEvaluationFailed(reason:)`` | `ServerTrustError` |
@@ -304,7 +304,8 @@ extension AFError {
 
     /// Every attempt, if there was no answer.
     public var attempts: [RetryAttempt] {
-        if case .sessionTaskFailed(let error as RetryError) = self { error.attempts } else { [] }
+        guard case .sessionTaskFailed(let error as URLError) = self else { return [] }
+        return (error.cause as? RetryError)?.attempts ?? []
     }
 }
 
@@ -354,7 +355,7 @@ extension AFError {
             self = .explicitlyCancelled
             return
         }
-        self = error.lastError.flatMap { AFError(ownFailure: $0) } ?? .sessionTaskFailed(error: error)
+        self = error.lastError.flatMap { AFError(ownFailure: $0) } ?? .sessionTaskFailed(error: URLError(cause: error))
     }
 
     /// The failure of one attempt, as retriers receive it.
@@ -363,8 +364,8 @@ extension AFError {
             switch error {
             case let failure as StatusFailure:
                 .responseValidationFailed(reason: .unacceptableStatusCode(code: failure.status))
-            case AttemptError.unsent(let cause): .sessionTaskFailed(error: cause)
-            default: AFError(ownFailure: error) ?? .sessionTaskFailed(error: error)
+            case AttemptError.unsent(let cause): .sessionTaskFailed(error: URLError(cause: cause))
+            default: AFError(ownFailure: error) ?? .sessionTaskFailed(error: URLError(cause: error))
             }
     }
 
@@ -376,9 +377,8 @@ extension AFError {
         case AttemptError.adapterFailed(let cause):
             self =
                 switch cause {
-                case let cause as InvalidRequest: .createURLRequestFailed(error: cause)
                 case let cause as AFError: cause
-                default: .requestAdaptationFailed(error: cause)
+                default: .createURLRequestFailed(error: cause)
                 }
         case AttemptError.refused(_, let cause):
             self = cause.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: cause)))
@@ -401,6 +401,6 @@ extension AFError: RetryableError {
 
     private var networkError: (any RetryableError)? {
         guard case .sessionTaskFailed(let error) = self else { return nil }
-        return ((error as? RetryError)?.lastError ?? error) as? any RetryableError
+        return ((error as? URLError)?.failure ?? error) as? any RetryableError
     }
 }

@@ -53,17 +53,11 @@ extension AFError: CustomStringConvertible {
         case .sessionDeinitialized: "the session was released before the request ended"
         case .sessionInvalidated(let error):
             "the session was invalidated" + (error.map { ": \(Self.text($0))" } ?? "")
-        case .sessionTaskFailed(let error as RetryError): Self.text(of: error)
+        case .sessionTaskFailed(let error as URLError): error.description
         case .sessionTaskFailed(let error): "cannot get an answer: \(Self.text(error))"
         case .urlRequestValidationFailed(.bodyDataInGETRequest(let data)):
             "a GET request must not have a body, but has one of \(data.count) bytes"
         }
-    }
-
-    private static func text(of error: RetryError) -> String {
-        let cause = error.lastError.map { Self.text($0) } ?? error.ending.rawValue
-        let attempts = error.attempts.count > 1 ? " (\(error.attempts.count) attempts)" : ""
-        return "cannot get an answer from \(error.target): \(cause)\(attempts)"
     }
 
     fileprivate static func text(_ error: any Error) -> String { ErrorDescription.text(of: error).printable }
@@ -131,7 +125,8 @@ extension AFError.ResponseSerializationFailureReason {
         case .inputFileNil: "there is no file"
         case .inputFileReadFailed(let url): "cannot read the file \(url.text)"
         case .stringSerializationFailed(let encoding): "it is not text in \(encoding.description.printable)"
-        case .jsonSerializationFailed(let error): "it is not JSON: \(AFError.text(error))"
+        case .jsonSerializationFailed(let error):
+            "it is not JSON: \(AFError.text((error as? CocoaError)?.underlying ?? error))"
         case .decodingFailed(let error): "it cannot be decoded: \(AFError.text(error))"
         case .customSerializationFailed(let error): AFError.text(error)
         case .invalidEmptyResponse(let type): "it is empty, and \(type) has no value for that"
@@ -172,6 +167,18 @@ extension DescribedError {
 extension AFError: DescribedError {
     /// The description. It needs no import of Foundation.
     public var localizedDescription: String { description }
+}
+
+extension URLError: DescribedError {
+    /// The target, the failure, and the number of attempts if there are several.
+    public var description: String {
+        guard let error = cause as? RetryError else {
+            return "cannot get an answer: \(cause.map { AFError.text($0) } ?? "\(code)")"
+        }
+        let cause = error.lastError.map { AFError.text($0) } ?? error.ending.rawValue
+        let attempts = error.attempts.count > 1 ? " (\(error.attempts.count) attempts)" : ""
+        return "cannot get an answer from \(error.target): \(cause)\(attempts)"
+    }
 }
 
 extension ResponseTooLong: DescribedError {

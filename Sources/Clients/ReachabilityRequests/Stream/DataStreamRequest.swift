@@ -56,7 +56,7 @@ public final class DataStreamRequest: Request {
                     guard await pieces.give(Data(part.readableBytesView)) else { break }
                 }
             } catch {
-                answer.error = .sessionTaskFailed(error: error)
+                answer.error = .sessionTaskFailed(error: URLError(cause: error))
             }
         }
         answer.metrics?.receivedBytes = received
@@ -72,7 +72,14 @@ public final class DataStreamRequest: Request {
 
 nonisolated extension DataStreamRequest {
     /// The result; nil before the end.
-    public var completion: Completion? { exchange.result.map { Completion(lastRequest, $0) } }
+    public var completion: Completion? {
+        exchange.result.map { answer in
+            var answer = answer
+            answer.response = answer.response ?? response
+            answer.error = error
+            return Completion(lastRequest, answer)
+        }
+    }
 
     /// Adds a handler. The first one reads for all.
     func add(_ listener: @escaping Listener) {
@@ -128,11 +135,11 @@ nonisolated extension DataStreamRequest {
     public struct Completion: Sendable {
         /// The request as it was sent last; nil if it could not be created.
         public let request: URLRequest?
-        /// The head of the answer; nil if there was none, or the request was cancelled.
+        /// The head of the answer, also if the request was cancelled; nil if there was none.
         public let response: HTTPURLResponse?
         /// The durations, the number of bytes and every attempt.
         public let metrics: RequestMetrics?
-        /// The error; nil if the answer is complete.
+        /// The error, also that of a handler; nil if the answer is complete.
         public let error: AFError?
 
         init(_ request: URLRequest?, _ answer: Answer) {
@@ -328,17 +335,23 @@ nonisolated extension DataStreamRequest {
                 piece.map { decoder.decode($0) } ?? (isWhole ? decoder.finish() : [])
             }
             // A handler may cancel the request. A request that has ended otherwise may still have pieces to deliver.
-            for element in elements where self.completion?.error?.isExplicitlyCancelledError != true {
+            for element in elements where !isCancelled {
                 didParse(element)
                 await queue.call {
-                    do { try handler(Stream(.stream(element), of: self)) } catch { self.didFailToHandle() }
+                    do { try handler(Stream(.stream(element), of: self)) } catch { self.cancel(because: error) }
                 }
-                if case .failure = element { didFailToHandle() }
+                if case .failure = element, automaticallyCancelOnStreamError { cancel() }
             }
             if let completion { await queue.call { try? handler(Stream(.complete(completion), of: self)) } }
         }
         return self
     }
 
-    private func didFailToHandle() { if automaticallyCancelOnStreamError { cancel() } }
+    /// Cancels the request. Its error is that of the handler.
+    private func cancel(because failure: any Error) {
+        let reason = AFError.ResponseSerializationFailureReason.customSerializationFailed(error: failure)
+        let error = failure.asAFError(or: .responseSerializationFailed(reason: reason))
+        values.withLock { $0.error = $0.error ?? error }
+        cancel()
+    }
 }
