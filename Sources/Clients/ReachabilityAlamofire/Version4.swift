@@ -136,7 +136,7 @@ extension Session {
         } catch {
             result = .failure(error)
         }
-        if let completion { (queue ?? Session.handlerQueue).async { completion(result) } }
+        if let completion { (queue ?? DispatchQueue.main).async { completion(result) } }
     }
 }
 

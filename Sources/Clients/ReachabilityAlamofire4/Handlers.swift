@@ -11,7 +11,7 @@ nonisolated extension DataRequest {
         responseSerializer: Serializer,
         completionHandler: @escaping @Sendable (DataResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        response(queue: queue ?? Session.handlerQueue) { answer in
+        response(queue: queue ?? DispatchQueue.main) { answer in
             let began = ContinuousClock.now
             let result = responseSerializer.serializeResponse(
                 answer.request,
@@ -84,7 +84,7 @@ nonisolated extension DownloadRequest {
         responseSerializer: Serializer,
         completionHandler: @escaping @Sendable (DownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
-        response(queue: queue ?? Session.handlerQueue) { answer in
+        response(queue: queue ?? DispatchQueue.main) { answer in
             let began = ContinuousClock.now
             let result = responseSerializer.serializeResponse(
                 answer.request,
