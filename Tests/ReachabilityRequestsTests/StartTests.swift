@@ -221,7 +221,9 @@ struct StartTests {
             request.resume()
             #expect(try await request.serializingString().value == "1" && count.withLock { $0 } == 1)
             #expect(await recorder.events(through: "resume task") == ["resume", "resume task"])
-            let cancelled = session.request(lab.server.url()).cancel()
+            let cancelled = session.request(lab.server.url())
+            session.withAllRequests { #expect($0 == [cancelled]) }
+            session.cancelAllRequests()
             #expect(await cancelled.serializingString().response.error?.isExplicitlyCancelledError == true)
             #expect(cancelled.isCancelled && lab.server.seen.count == 1)
         }

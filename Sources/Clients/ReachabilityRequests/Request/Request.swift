@@ -462,7 +462,7 @@ nonisolated extension Request {
 
     private func begin(isHeld: Bool) {
         guard !exchange.hasBegun else { return }
-        if !isHeld { session.active.begin(self) }
+        session.active.begin(self)
         didBegin(isHeld: isHeld)
         exchange.start({ [self] in await work() }, after: { [self] in didEnd() })
         if exchange.result != nil { didEnd() }
@@ -475,10 +475,7 @@ nonisolated extension Request {
             if values.isHeld, !values.isSuspended { gate.open() }
             return (values.isHeld, values.isSuspended)
         }
-        guard wasHeld, exchange.result == nil else { return }
-        session.active.begin(self)
-        if !isSuspended { didResume() }
-        if exchange.result != nil { didEnd() }
+        if wasHeld, !isSuspended, exchange.result == nil { didResume() }
     }
 
     private func work() async -> Answer {

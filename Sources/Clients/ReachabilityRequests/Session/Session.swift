@@ -163,12 +163,12 @@ extension Session {
         Session(self, try settings.overriding(change))
     }
 
-    /// Calls a closure with the requests that were sent or will be without `resume()`, and have not ended.
+    /// Calls a closure with the requests that were sent, were adapted, or will be sent without `resume()`, and have not ended.
     public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
         action(active.all)
     }
 
-    /// Cancels the requests that were sent or will be without `resume()`, and have not ended.
+    /// Cancels the requests of ``withAllRequests(perform:)``.
     ///
     /// - Parameters:
     ///   - queue: The queue of the closure.
