@@ -265,7 +265,7 @@ def test_targets_are_filtered_and_a_chart_shows_its_values(lab):
             assert rows.count() == 13
             last = rows.last.bounding_box()
             assert last["height"] == 56 and last["y"] + last["height"] <= 1080, last
-            page.locator(".filter input").fill("STORE-1")
+            page.locator(".filter [type=search]").fill("STORE-1")
             if not script:
                 page.locator(".filter button").click()
             wait(lambda: rows.count() == 4)
@@ -273,7 +273,7 @@ def test_targets_are_filtered_and_a_chart_shows_its_values(lab):
             page.goto(f"http://{service.address}/?filter=store-12")
             wait(lambda: rows.count() == 1)
             if script:
-                page.locator(".filter input").fill("")
+                page.locator(".filter [type=search]").fill("")
                 wait(lambda: rows.count() == 13)
             page.goto(f"http://{service.address}/targets/store-1?window=1h")
             if script:
