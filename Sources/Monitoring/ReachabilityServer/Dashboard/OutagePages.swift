@@ -161,7 +161,7 @@ extension API {
             \(hero)
             \(PageParts.card("scale", "Timeline of \(incident.outages.count == 1 ? "the target" : "\(incident.outages.count) targets")", "\(Array(pictures))"))\(BarWindow.legend)
             <div class="two"><div>\(PageParts.card("steps", "Step by step", Self.steps(explained, times, snapshot)))</div>
-            <div>\(PageParts.card("facts", "Details", Self.facts(explained, incident, snapshot)))</div></div>
+            <div>\(PageParts.card("facts", "Details", Self.facts(explained, snapshot)))</div></div>
             \(Self.notes(explained.notes, snapshot))\(Self.evidence(explained, snapshot))
             \(PageParts.more(copy, api: "/v1\(PageLink.outage(id))"))
             """
@@ -254,11 +254,7 @@ extension API {
         return isChecked ? "Evidence from the kernel and checks" : "Evidence from the kernel"
     }
 
-    private static func facts(
-        _ explained: ExplainedOutage,
-        _ incident: RootCause,
-        _ snapshot: MonitoringService.Snapshot
-    ) -> HTML {
+    private static func facts(_ explained: ExplainedOutage, _ snapshot: MonitoringService.Snapshot) -> HTML {
         let outage = explained.outage
         let deciding = outage.deciding(at: snapshot.now)
         let end: HTML = outage.end.map { snapshot.time($0, .exact) } ?? "ongoing"
@@ -271,16 +267,13 @@ extension API {
             case .maintenance: "maintenance began"
             }
         }
-        let links: [HTML] = incident.outages.filter { $0.id != outage.id }.prefix(12).map {
-            "<a href=\"\(PageLink.outage($0.id))\"><bdi>\($0.target)</bdi></a> "
-        }
         return PageParts.facts([
             ("Target", PageParts.link(to: outage.target)),
             ("Attribution", "\(Sign.pill(deciding.state)) <code>\(deciding.state.description)</code>"),
             ("Caused by", explained.actor.map { "<bdi>\($0.text)</bdi>" }),
             ("Start", snapshot.time(outage.start, .exact)), ("End", end),
             ("Duration", "\(outage.bounds(at: snapshot.now))\(precision)"), ("Basis", "\(basis)"),
-            ("Ended because", ending.map { "\($0)" }), ("Also affected", links.isEmpty ? "nothing else" : "\(links)"),
+            ("Ended because", ending.map { "\($0)" }),
         ])
     }
 
