@@ -7,7 +7,7 @@
 /// | ``sent(_:)`` | may have been processed; not retried if the cause is not retried | as the policy defines |
 /// | ``sourceAddressLost(_:)``, ``pathInterrupted`` | may have been processed | as the policy defines |
 /// | ``refused(status:_:)`` | answered | the retrier decides |
-/// | ``adapterFailed(_:)`` | not retried, because nothing was sent | the retrier decides |
+/// | ``adapterFailed(_:)`` | not retried | the retrier decides, except after an ``InvalidRequest`` |
 /// | ``bodyNotReplayable(_:)`` | not retried | the request ends |
 public enum AttemptError: RetryableError {
     /// The attempt was not made, or was ended before anything was sent, because there is no path. If the verdict is

@@ -163,7 +163,8 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
             work.ask = { [idempotency = options.idempotency] retries, stage, error in
                 var error = error
                 switch error as? AttemptError {
-                case .bodyNotReplayable: return .doNotRetry
+                // A request that cannot be sent is not an error of the adapter.
+                case .adapterFailed(is InvalidRequest), .bodyNotReplayable: return .doNotRetry
                 case .refused(_, let cause): error = cause
                 default: break
                 }
