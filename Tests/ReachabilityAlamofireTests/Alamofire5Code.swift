@@ -173,3 +173,13 @@ func oauthInterceptor(_ credential: OAuthCredential) -> AuthenticationIntercepto
     interceptor.credential = credential
     return interceptor
 }
+
+/// The error of a response without data.
+struct NoData: Error {}
+
+extension DataRequest {
+    /// Rejects a response without data, as an application extends the requests of Alamofire.
+    func validateDataExists() -> Self {
+        validate { _, _, data in data?.isEmpty == false ? .success(()) : .failure(NoData()) }
+    }
+}

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LinuxSupport
+import NetworkLab
 import ReachabilityAlamofire
 import Testing
 
@@ -41,6 +42,17 @@ struct CompiledCodeTests {
             get { kept.withLock { $0 } }
             set { kept.withLock { $0 = newValue } }
         }
+    }
+
+    @Test(arguments: [("x", nil), ("", "NoData")] as [(String, String?)])
+    func `a method that an application adds to requests validates them`(body: String, cause: String?) async throws {
+        let server = try ScriptedServer { _ in .status(200, body: Array(body.utf8)) }
+        defer { server.stop() }
+        let response = await Session().request(server.url()).validateDataExists().serializingData(emptyResponseCodes: [
+            200
+        ])
+        .response
+        #expect(response.error?.underlyingError.map { "\(type(of: $0))" } == cause, "\(response)")
     }
 
     @Test func `adapters change what is sent`() async throws {

@@ -4,7 +4,7 @@ public import ReachabilityRequests
 // Notifications of requests, with the names of Alamofire 5 and 4. The first use of a name begins to post them, for all sessions of the process.
 // A process that uses none of the names does not pay for them.
 
-nonisolated extension Request {
+extension Request {
     /// Posted when a request begins or continues.
     public static let didResumeNotification = Poster.name("request.didResume")
     /// Posted when a request is held back.

@@ -47,7 +47,7 @@ extension Session {
     }
 }
 
-nonisolated extension DataRequest {
+extension DataRequest {
     /// Not available.
     @available(*, unavailable, message: "use streamRequest(_:) of the session")
     @discardableResult

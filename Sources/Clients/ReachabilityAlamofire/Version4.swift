@@ -147,7 +147,7 @@ extension DownloadRequest {
     public typealias DownloadOptions = Options
 }
 
-nonisolated extension DownloadRequest {
+extension DownloadRequest {
     /// Validates the answer and the complete file with a closure, which receives the path twice. A file that is rejected is deleted.
     @discardableResult
     public func validate(
@@ -160,7 +160,7 @@ nonisolated extension DownloadRequest {
     }
 }
 
-nonisolated extension Request {
+extension Request {
     /// The progress of the body that is received.
     public var progress: Progress { downloadProgress }
 

@@ -2,7 +2,7 @@ public import Dispatch
 public import FoundationEssentials
 public import ReachabilityRequests
 
-nonisolated extension DataRequest {
+extension DataRequest {
     /// Calls the handler with the value of the serializer.
     @preconcurrency
     @discardableResult
@@ -75,7 +75,7 @@ nonisolated extension DataRequest {
     }
 }
 
-nonisolated extension DownloadRequest {
+extension DownloadRequest {
     /// Calls the handler with the value of the serializer.
     @preconcurrency
     @discardableResult

@@ -60,7 +60,7 @@ public struct JSONReadingOptions: OptionSet, Sendable {
     public init(rawValue: UInt) { self.rawValue = rawValue }
 }
 
-nonisolated extension Request {
+extension Request {
     /// The body as it is.
     public static func serializeResponseData(
         response: HTTPURLResponse?,
@@ -110,7 +110,7 @@ nonisolated extension Request {
     }
 }
 
-nonisolated extension DataRequest {
+extension DataRequest {
     /// A serializer of bytes.
     public static func dataResponseSerializer() -> DataResponseSerializer<Data> {
         DataResponseSerializer { Request.serializeResponseData(response: $1, data: $2, error: $3) }
@@ -136,7 +136,7 @@ nonisolated extension DataRequest {
     }
 }
 
-nonisolated extension DownloadRequest {
+extension DownloadRequest {
     /// A serializer of property lists.
     public static func propertyListResponseSerializer() -> DownloadResponseSerializer<Any> {
         serializer(DataRequest.propertyListResponseSerializer())

@@ -10,7 +10,7 @@ public typealias FileValidation = @Sendable (_ path: String) async throws -> Voi
 ///
 /// An interrupted download continues if the server identifies versions of the file (a strong ETag). It fails if no more data comes, and not
 /// because it takes long.
-public final class DownloadRequest: Request {
+public final class DownloadRequest: Request, @unchecked Sendable {
     /// The steps before the file is moved to its place.
     public struct Options: OptionSet, Sendable {
         /// Creates the directories of the place.
@@ -48,15 +48,15 @@ public final class DownloadRequest: Request {
     }
 
     /// The source of the download.
-    public nonisolated let downloadable: Downloadable
+    public let downloadable: Downloadable
 
-    nonisolated let target: Target
-    nonisolated let fileChecks = Locked<[FileValidation]>([])
+    let target: Target
+    let fileChecks = Locked<[FileValidation]>([])
     /// The path of the file until it is moved to its place.
-    nonisolated let path: String
-    private nonisolated let keepsPart = Locked(false)
+    let path: String
+    private let keepsPart = Locked(false)
 
-    nonisolated init(
+    init(
         _ downloadable: Downloadable,
         to target: Target,
         in session: Session,
@@ -81,7 +81,7 @@ public final class DownloadRequest: Request {
         super.init(source, in: session, interceptor, endsWithWork: true)
     }
 
-    nonisolated override func run(_ request: URLRequest) async -> Answer {
+    override func run(_ request: URLRequest) async -> Answer {
         do throws(AFError) {
             var isResuming = true
             if case .file(let path, let replacing, let resumes) = target {
@@ -109,7 +109,7 @@ public final class DownloadRequest: Request {
     }
 
     /// Checks whether a file can have this name, before anything is sent. A directory or a device is never replaced.
-    private nonisolated static func check(_ destination: String, replacing: Bool) throws(AFError) {
+    private static func check(_ destination: String, replacing: Bool) throws(AFError) {
         let name = destination.split(at: "/", omittingEmptySubsequences: false).last ?? ""
         if ["", ".", ".."].contains(name) || destination.utf8.contains(0) {
             throw .failed(SystemError.invalidArgument, at: destination)
@@ -126,14 +126,14 @@ public final class DownloadRequest: Request {
     ///
     /// - Parameter shouldProduceResumeData: True if the part stays in any case, and ``resumeData`` continues it.
     @discardableResult
-    public nonisolated func cancel(producingResumeData shouldProduceResumeData: Bool) -> Self {
+    public func cancel(producingResumeData shouldProduceResumeData: Bool) -> Self {
         keepsPart.withLock { $0 = shouldProduceResumeData }
         return cancel()
     }
 
     /// Cancels the download, and calls the closure with ``resumeData``, nil if it cannot be continued.
     @discardableResult
-    public nonisolated func cancel(
+    public func cancel(
         byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void
     ) -> Self {
         cancel(producingResumeData: true)
@@ -142,7 +142,7 @@ public final class DownloadRequest: Request {
     }
 }
 
-nonisolated extension DownloadRequest {
+extension DownloadRequest {
     /// The file; nil before the end, and if there is none.
     public var fileURL: URL? { exchange.result?.file }
 

@@ -32,7 +32,7 @@ public struct ResponseCacher: Sendable {
     public static let doNotCache = ResponseCacher()
 }
 
-nonisolated extension Request {
+extension Request {
     /// Not available.
     @discardableResult
     @available(*, unavailable, message: "answers are not cached: remove the call")

@@ -7,14 +7,13 @@ import ReachabilityRetry
 /// (``Session/startRequestsImmediately``).
 ///
 /// A validation that is added after the answer has come is applied when the answer is next delivered.
-@preconcurrency @RequestActor
-public class DataRequest: Request {
+public class DataRequest: Request, @unchecked Sendable {
     /// The value that created the request.
-    public nonisolated var convertible: any URLRequestConvertible { source }
+    public var convertible: any URLRequestConvertible { source }
 }
 
 /// A request with a body of its own: bytes, a file, a stream or a form. Files and streams are read while they are sent.
-public final class UploadRequest: DataRequest {
+public final class UploadRequest: DataRequest, @unchecked Sendable {
     /// The source of a body.
     public enum Uploadable: Sendable {
         /// Bytes in memory.
@@ -26,13 +25,13 @@ public final class UploadRequest: DataRequest {
     }
 
     /// The value that created the request and its body.
-    public nonisolated let upload: any UploadConvertible
+    public let upload: any UploadConvertible
     /// The body; nil if it could not be created.
-    public nonisolated let uploadable: Uploadable?
+    public let uploadable: Uploadable?
 
-    nonisolated let failure: AFError?
+    let failure: AFError?
 
-    nonisolated init(_ upload: any UploadConvertible, in session: Session, _ interceptor: (any RequestInterceptor)?) {
+    init(_ upload: any UploadConvertible, in session: Session, _ interceptor: (any RequestInterceptor)?) {
         self.upload = upload
         do {
             (uploadable, failure) = (try upload.createUploadable(), nil)
@@ -43,12 +42,12 @@ public final class UploadRequest: DataRequest {
         if let length = try? uploadable?.body().length { change(.upload) { $0.totalUnitCount = length } }
     }
 
-    nonisolated override func run(_ request: URLRequest) async -> Answer {
+    override func run(_ request: URLRequest) async -> Answer {
         guard let uploadable else { return Answer(error: failure ?? .explicitlyCancelled) }
         return await session.send(request, of: self, with: uploadable)
     }
 
-    nonisolated override func didEnd() {
+    override func didEnd() {
         super.didEnd()
         if case .file(let url, shouldRemove: true)? = uploadable { OwnFile.remove(url.path) }
     }
@@ -94,12 +93,12 @@ extension InputStream: UploadableConvertible {
 /// A type that has a request and the body of an upload.
 public protocol UploadConvertible: UploadableConvertible, URLRequestConvertible {}
 
-nonisolated extension DataRequest {
+extension DataRequest {
     /// The body of the answer; nil before the end, and if there is none.
     public var data: Data? { exchange.result?.data }
 }
 
-nonisolated extension Request {
+extension Request {
     /// Calls the closure with the head of each answer, before the body is read.
     @discardableResult
     public func onHTTPResponse(

@@ -10,7 +10,7 @@ public protocol SerializedRequest: Request {}
 extension DataRequest: SerializedRequest {}
 extension DownloadRequest: SerializedRequest {}
 
-nonisolated extension Request {
+extension Request {
     /// The response of an answer, with the value of a closure.
     func response<Value: Sendable>(_ answer: Answer, _ read: (URLRequest?) throws -> Value) -> AFDataResponse<Value> {
         let (request, began) = (lastRequest, ContinuousClock.now)
@@ -108,7 +108,7 @@ public struct DataTask<Value: Sendable>: Sendable {
 /// The result of a download, for tasks.
 public typealias DownloadTask<Value: Sendable> = DataTask<Value>
 
-nonisolated extension DataRequest {
+extension DataRequest {
     /// Calls the handler with the body as it is, nil if it is empty.
     @discardableResult
     public func response(
@@ -145,7 +145,7 @@ nonisolated extension DataRequest {
     }
 }
 
-nonisolated extension DownloadRequest {
+extension DownloadRequest {
     /// Calls the handler with the URL of the file.
     @discardableResult
     public func response(
@@ -194,7 +194,7 @@ nonisolated extension DownloadRequest {
     }
 }
 
-nonisolated extension SerializedRequest {
+extension SerializedRequest {
     /// The value of a serializer, of the body in memory or of the file.
     private func reader<Serializer: ResponseSerializer>(
         _ serializer: Serializer

@@ -4,37 +4,32 @@ import LinuxSupport
 import ReachabilityRetry
 import Synchronization
 
-/// The isolation of requests. No code runs on it, because all members of a request are nonisolated and keep their state behind a lock. With it
-/// the compiler checks that requests can be shared between tasks, although their classes have subclasses.
-@globalActor public actor RequestActor {
-    /// The actor.
-    public static let shared = RequestActor()
-}
-
 /// The common part of all requests. A request is one exchange: all that wait for it receive the same result.
 ///
 /// Handlers of a request are called one after the other in the order in which they were added, on their queue.
-@preconcurrency @RequestActor
-public class Request {
+///
+/// Thread-safe. All stored properties of the classes of requests are constants of `Sendable` types. The compiler does not check this for
+/// classes that have subclasses.
+public class Request: @unchecked Sendable {
     /// The identity of the request.
-    public nonisolated let id = RequestIdentity.next()
+    public let id = RequestIdentity.next()
     /// The interceptor of this request, which is asked before that of the session.
-    public nonisolated let interceptor: (any RequestInterceptor)?
+    public let interceptor: (any RequestInterceptor)?
 
-    package nonisolated let session: Session
+    package let session: Session
     /// The value that creates the request, again for each attempt after a failed one.
-    nonisolated let source: any URLRequestConvertible
-    nonisolated let exchange: Exchange<Answer>
+    let source: any URLRequestConvertible
+    let exchange: Exchange<Answer>
     /// A Boolean value that indicates whether the request has monitors of its own.
-    nonisolated let isWatched = Atomic(false)
+    let isWatched = Atomic(false)
     /// Holds the request back while it is suspended.
-    nonisolated let gate = Gate()
-    nonisolated let validator = Locked(Validator())
-    nonisolated let values: Locked<RequestValues>
+    let gate = Gate()
+    let validator = Locked(Validator())
+    let values: Locked<RequestValues>
     /// The request as it was created, or the reason why there is none.
-    nonisolated let created: Result<URLRequest, AFError>
+    let created: Result<URLRequest, AFError>
 
-    nonisolated init(
+    init(
         _ convertible: any URLRequestConvertible,
         in session: Session,
         _ interceptor: (any RequestInterceptor)?,
@@ -55,10 +50,10 @@ public class Request {
     }
 
     /// Sends the request and receives the answer.
-    nonisolated func run(_ request: URLRequest) async -> Answer { await session.send(request, of: self) }
+    func run(_ request: URLRequest) async -> Answer { await session.send(request, of: self) }
 
     /// Called once the request has ended, or was cancelled. It may be called again.
-    nonisolated func didEnd() {
+    func didEnd() {
         let handlers = values.withLock { values in
             values.upload.finish()
             values.download.finish()
@@ -76,7 +71,7 @@ public class Request {
 
     /// Cancels the request: a wait, an attempt or the answer. A request that has ended does not change.
     @discardableResult
-    public nonisolated func cancel() -> Self {
+    public func cancel() -> Self {
         let isFirst = values.withLock { values in
             defer { values.isCancelled = true }
             return !values.isCancelled
@@ -189,7 +184,7 @@ enum RequestIdentity {
     }
 }
 
-nonisolated extension Request {
+extension Request {
     /// The state of a request.
     public enum State: String, Hashable, Sendable {
         /// It was not sent.
@@ -284,7 +279,7 @@ nonisolated extension Request {
     }
 }
 
-nonisolated extension Request {
+extension Request {
     /// Sends the request, or continues it after `suspend()`.
     @discardableResult
     public func resume() -> Self {
@@ -436,7 +431,7 @@ nonisolated extension Request {
     }
 }
 
-nonisolated extension Request {
+extension Request {
     /// A Boolean value that indicates whether the request is sent without `resume()` and without a task that waits for it.
     var startsAutomatically: Bool { values.withLock { $0.startsAutomatically } ?? session.startRequestsImmediately }
 
@@ -525,7 +520,7 @@ nonisolated extension Request {
     }
 }
 
-nonisolated extension Request: Hashable {
+extension Request: Hashable {
     /// Returns whether both are the same request.
     public static func == (one: Request, other: Request) -> Bool { one === other }
 

@@ -5,7 +5,7 @@ import ReachabilityRetry
 import Synchronization
 
 /// The events of a request. All events for monitors are reported here.
-nonisolated extension Request {
+extension Request {
     /// The monitors; nil if there are none.
     var monitors: MonitorList? {
         isWatched.load(ordering: .relaxed) ? values.withLock { $0.monitors } : session.monitors.ifWatched
@@ -222,12 +222,12 @@ nonisolated extension Request {
     }
 }
 
-nonisolated extension UploadRequest {
+extension UploadRequest {
     /// An attempt sends a stream.
     func didProvide(_ stream: InputStream) { monitors?.report { $0.request(self, didProvideInputStream: stream) } }
 }
 
-nonisolated extension DataStreamRequest {
+extension DataStreamRequest {
     /// A value was read. Pieces as they come are not values.
     func didParse<Value: Sendable>(_ result: Result<Value, some RequestFailure>) {
         guard Value.self != Data.self else { return }
@@ -235,7 +235,7 @@ nonisolated extension DataStreamRequest {
     }
 }
 
-nonisolated extension DownloadRequest {
+extension DownloadRequest {
     /// A validation has run.
     func didValidate(_ sent: URLRequest?, _ response: HTTPURLResponse, file: URL?, _ result: ValidationResult) {
         monitors?.report {

@@ -3,7 +3,7 @@ import FoundationEssentials
 import LinuxSupport
 
 /// Interceptors of one request. They are added before the request is sent.
-nonisolated extension Request {
+extension Request {
     /// Adds an adapter. It is asked before every attempt, after the adapters of the session.
     @discardableResult
     public func adapt(using adapter: any RequestAdapter) -> Self {
@@ -25,7 +25,7 @@ nonisolated extension Request {
     }
 }
 
-nonisolated extension Request {
+extension Request {
     /// Calls the closure with each attempt. If one was made before, the closure is called with the last.
     @discardableResult
     public func onURLSessionTaskCreation(
@@ -42,7 +42,7 @@ nonisolated extension Request {
 }
 
 /// The events of a request as asynchronous sequences, until its result. They do not send the request.
-nonisolated extension Request {
+extension Request {
     /// Keeps the order of the elements and the end of sequences.
     private static let streamQueue = DispatchQueue(label: "reachability.requests.streams")
 

@@ -4,7 +4,7 @@ import LinuxSupport
 /// A validation of a head, and of a body in memory; nil if the body is not in memory.
 typealias Validation = @Sendable (URLRequest?, HTTPURLResponse, Data?) -> Request.ValidationResult
 
-nonisolated extension DataRequest {
+extension DataRequest {
     /// A validation of an answer, on any thread.
     public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse, Data?) -> ValidationResult
 
@@ -16,7 +16,7 @@ nonisolated extension DataRequest {
     }
 }
 
-nonisolated extension DataStreamRequest {
+extension DataStreamRequest {
     /// A validation of the head of an answer, on any thread.
     public typealias Validation = @Sendable (_ request: URLRequest?, _ response: HTTPURLResponse) -> ValidationResult
 
@@ -28,7 +28,7 @@ nonisolated extension DataStreamRequest {
     }
 }
 
-nonisolated extension DownloadRequest {
+extension DownloadRequest {
     /// A validation of an answer and its file, on any thread.
     public typealias Validation =
         @Sendable (
@@ -49,7 +49,7 @@ nonisolated extension DownloadRequest {
 }
 
 /// Validations by the head of an answer. All requests have them.
-nonisolated extension Request {
+extension Request {
     /// Accepts a status of 200 to 299, and the content types of the request's Accept field, any if there is none.
     @discardableResult
     public func validate() -> Self {

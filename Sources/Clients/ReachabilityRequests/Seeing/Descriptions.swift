@@ -12,7 +12,7 @@ extension URLRequest: CustomStringConvertible, CustomDebugStringConvertible {
     public var debugDescription: String { cURLDescription() }
 }
 
-nonisolated extension Request: CustomStringConvertible, CustomDebugStringConvertible {
+extension Request: CustomStringConvertible, CustomDebugStringConvertible {
     /// The method and the URL, then the status if there is an answer: `GET https://example.org/ (200)`.
     public var description: String {
         guard let request else { return "No request created yet." }

@@ -13,7 +13,7 @@ import NIOCore
 ///
 /// The next piece is read after the previous one was taken, so a faster server waits. The request is sent again as every request is, until
 /// an answer begins. After that it is not, because a reader would receive the beginning twice. The duration of the answer is not limited.
-public final class DataStreamRequest: Request {
+public final class DataStreamRequest: Request, @unchecked Sendable {
     /// Receives each piece, then once the completion.
     typealias Listener = @Sendable (Data?, Completion?) async -> Void
 
@@ -25,14 +25,14 @@ public final class DataStreamRequest: Request {
     }
 
     /// The value that created the request.
-    public nonisolated var convertible: any URLRequestConvertible { source }
+    public var convertible: any URLRequestConvertible { source }
     /// A Boolean value that indicates whether a value that cannot be read ends the request.
-    public nonisolated let automaticallyCancelOnStreamError: Bool
+    public let automaticallyCancelOnStreamError: Bool
 
-    private nonisolated let reading = Locked(Reading())
-    private nonisolated let pieces = Rendezvous<Data>()
+    private let reading = Locked(Reading())
+    private let pieces = Rendezvous<Data>()
 
-    nonisolated init(
+    init(
         _ convertible: any URLRequestConvertible,
         in session: Session,
         _ interceptor: (any RequestInterceptor)?,
@@ -42,7 +42,7 @@ public final class DataStreamRequest: Request {
         super.init(convertible, in: session, interceptor)
     }
 
-    nonisolated override func run(_ request: URLRequest) async -> Answer {
+    override func run(_ request: URLRequest) async -> Answer {
         let began = ContinuousClock.now
         var answer = await session.send(request, of: self, leavesBody: true)
         var received: Int64 = 0
@@ -64,13 +64,13 @@ public final class DataStreamRequest: Request {
         return answer
     }
 
-    nonisolated override func didEnd() {
+    override func didEnd() {
         super.didEnd()
         pieces.end()
     }
 }
 
-nonisolated extension DataStreamRequest {
+extension DataStreamRequest {
     /// The result; nil before the end.
     public var completion: Completion? {
         exchange.result.map { answer in
@@ -156,7 +156,7 @@ extension Answer {
     static let taken = Answer(error: .sessionTaskFailed(error: StreamTaken()))
 }
 
-nonisolated extension DataStreamRequest: AsyncSequence {
+extension DataStreamRequest: AsyncSequence {
     /// A piece of the answer.
     public typealias Element = Data
     /// The error of a request that is not complete.
@@ -181,7 +181,7 @@ nonisolated extension DataStreamRequest: AsyncSequence {
     }
 }
 
-nonisolated extension DataStreamRequest {
+extension DataStreamRequest {
     /// The answer as UTF-8 text, in whole characters. Bytes that are not UTF-8 become U+FFFD.
     ///
     /// ```swift
@@ -228,7 +228,7 @@ private struct StreamSequence<Decoder: PieceDecoder>: AsyncSequence, Sendable {
 
 /// Handlers. Every handler receives all pieces that come after it was added, then the end. The next piece is read when all handlers have
 /// returned.
-nonisolated extension DataStreamRequest {
+extension DataStreamRequest {
     /// The parameter of a handler.
     public struct Stream<Success: Sendable, Failure: Error>: Sendable {
         /// The event.

@@ -66,7 +66,7 @@ public struct DataStreamTask: Sendable {
     public func suspend() { request.suspend() }
 }
 
-nonisolated extension DataStreamRequest {
+extension DataStreamRequest {
     /// The request, read event by event.
     public func streamTask() -> DataStreamTask { DataStreamTask(self) }
 }

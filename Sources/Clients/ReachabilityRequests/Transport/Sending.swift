@@ -151,7 +151,7 @@ private struct AttemptStart: ReachabilityRetry.RequestAdapter {
     }
 }
 
-nonisolated extension Request {
+extension Request {
     private var interceptors: [any RequestInterceptor] {
         [interceptor, session.interceptor, session.laterInterceptor.withLock { $0 }].compactMap { $0 }
     }
