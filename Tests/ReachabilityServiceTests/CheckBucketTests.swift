@@ -45,6 +45,16 @@ import Testing
         }
     }
 
+    /// A damaged history must not end the service when a chart of it is drawn.
+    @Test(arguments: [Int64.min, -1, 86_400_000_000_001, .max])
+    func `a latency that no check can have is ignored`(nanoseconds: Int64) throws {
+        for times in ["\(nanoseconds);1000", "1000;\(nanoseconds)"] {
+            let text = "1;\(times);;80=1"
+            let bucket = try #require(CheckBucket(start: Self.start, length: CheckBucket.short, text: text))
+            #expect(bucket.count == 1 && bucket.latency(0.95) == nil)
+        }
+    }
+
     @Test func `merged buckets equal a single bucket, also after writing and reading`() throws {
         var (one, other, all) = (CheckBucket(at: Self.start), CheckBucket(at: Self.start), CheckBucket(at: Self.start))
         for index in 1...50 {

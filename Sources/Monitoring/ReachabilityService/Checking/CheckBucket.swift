@@ -99,8 +99,7 @@ extension CheckBucket {
         let fields = text.split(at: ";", omittingEmptySubsequences: false)
         guard fields.count == 5, let count = Self.number(fields[0]) else { return nil }
         (self.start, self.length, self.count) = (start, length, count)
-        fastest = Int64(fields[1]).map { .nanoseconds($0) }
-        slowest = Int64(fields[2]).map { .nanoseconds($0) }
+        (fastest, slowest) = (Self.latency(fields[1]), Self.latency(fields[2]))
         for (key, number) in Self.pairs(fields[3]) { failures[key] = number }
         for (key, number) in Self.pairs(fields[4]) { if let bin = UInt8(key) { bins[bin] = number } }
     }
@@ -111,6 +110,11 @@ extension CheckBucket {
             guard parts.count == 2, let number = number(parts[1]) else { return nil }
             return (String(parts[0]), number)
         }
+    }
+
+    /// Parses a latency. A check takes less than a day, and the bound keeps the scale of a chart from overflowing.
+    private static func latency(_ text: Substring) -> Duration? {
+        Int64(text).flatMap { 0...86_400_000_000_000 ~= $0 ? .nanoseconds($0) : nil }
     }
 
     /// Parses a number of checks. The bound is above the number of checks in an hour and keeps sums from overflowing.
