@@ -16,7 +16,7 @@ struct TraceAdapter: RequestAdapter {
     }
 }
 
-/// An adapter that tells requests apart.
+/// An adapter that numbers requests.
 struct NumberingAdapter: RequestAdapter {
     func adapt(
         _ urlRequest: URLRequest,

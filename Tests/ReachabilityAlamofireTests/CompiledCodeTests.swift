@@ -34,7 +34,7 @@ struct CompiledCodeTests {
 
     private struct Failure: Error {}
 
-    /// What a completion has said.
+    /// The value that a completion received.
     private final class Box<Value: Sendable>: Sendable {
         private let kept = Locked<Value?>(nil)
 
@@ -42,6 +42,27 @@ struct CompiledCodeTests {
             get { kept.withLock { $0 } }
             set { kept.withLock { $0 = newValue } }
         }
+    }
+
+    @Test(arguments: [(UInt64.max, true), (0, false)])
+    func `a form of Alamofire 4 is encoded in memory up to the threshold of the caller`(
+        threshold: UInt64,
+        isInMemory: Bool
+    ) async throws {
+        let result = await withCheckedContinuation { continuation in
+            session.upload(
+                multipartFormData: { $0.append(Data("x".utf8), withName: "a") },
+                usingThreshold: threshold,
+                to: "https://example.org/",
+                encodingCompletion: { continuation.resume(returning: $0) }
+            )
+        }
+        guard case .success(let request, _, _) = result, let body = request.uploadable else {
+            Issue.record("\(result)")
+            return
+        }
+        let isData = if case .data = body { true } else { false }
+        #expect(isData == isInMemory, "\(body)")
     }
 
     @Test(arguments: [("x", nil), ("", "NoData")] as [(String, String?)])

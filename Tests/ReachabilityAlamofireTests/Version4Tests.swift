@@ -8,7 +8,7 @@ import TrustForge
 import WebLab
 
 /// Code that was written for Alamofire 4 and compiles with another import, against servers.
-@Suite(.timeLimit(.minutes(1))) struct Version4Tests {
+@Suite(.timeLimit(.minutes(15))) struct Version4Tests {
     private static func reply(to request: ReceivedRequest) -> ScriptedReply {
         func text(_ text: String, _ type: String = "text/plain; charset=utf-8", status: Int = 200) -> ScriptedReply {
             .status(status, headers: [("Content-Type", type)], body: Array(text.utf8))

@@ -85,6 +85,7 @@ public enum Alamofire {
     ) {
         AF.upload(
             multipartFormData: multipartFormData,
+            usingThreshold: encodingMemoryThreshold,
             to: url,
             method: method,
             headers: headers,
@@ -103,6 +104,7 @@ public enum Alamofire {
     ) {
         AF.upload(
             multipartFormData: multipartFormData,
+            usingThreshold: encodingMemoryThreshold,
             with: urlRequest,
             queue: queue,
             encodingCompletion: encodingCompletion

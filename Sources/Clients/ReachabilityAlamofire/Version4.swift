@@ -16,7 +16,7 @@ extension Session {
     /// The header fields that each request has by default.
     public static var defaultHTTPHeaders: [String: String] { HTTPHeaders.default.dictionary }
 
-    /// The default of `usingThreshold`: 10,000,000 bytes. It has no effect, because no form is encoded as a whole.
+    /// The default of `usingThreshold`: 10,000,000 bytes.
     public static let multipartFormDataEncodingMemoryThreshold: UInt64 = 10_000_000
 
     /// An adapter that is set later, for the attempts from then on. It is asked after the interceptor of the initializer.
@@ -87,9 +87,9 @@ extension Session {
 }
 
 extension Session {
-    /// The result of the encoding of a form.
+    /// The result of the creation of a form's upload.
     public enum MultipartFormDataEncodingResult: Sendable {
-        /// The upload. Forms are read while they are sent, so there is no file.
+        /// The upload. A form that is not encoded in memory is read while it is sent, so there is no file.
         case success(request: UploadRequest, streamingFromDisk: Bool, streamFileURL: URL?)
         /// The form cannot be encoded.
         case failure(any Error)
@@ -107,7 +107,13 @@ extension Session {
     ) {
         let headers = headers?.httpHeaders
         encode(multipartFormData, queue, encodingCompletion) {
-            upload(multipartFormData: $0, to: url, method: method, headers: headers)
+            upload(
+                multipartFormData: $0,
+                to: url,
+                usingThreshold: encodingMemoryThreshold,
+                method: method,
+                headers: headers
+            )
         }
     }
 
@@ -119,7 +125,9 @@ extension Session {
         queue: DispatchQueue? = nil,
         encodingCompletion: (@Sendable (MultipartFormDataEncodingResult) -> Void)?
     ) {
-        encode(multipartFormData, queue, encodingCompletion) { upload(multipartFormData: $0, with: urlRequest) }
+        encode(multipartFormData, queue, encodingCompletion) {
+            upload(multipartFormData: $0, with: urlRequest, usingThreshold: encodingMemoryThreshold)
+        }
     }
 
     private func encode(
@@ -186,9 +194,9 @@ extension Request {
 }
 
 extension DataResponse {
-    /// The file of a download; nil if there is none.
+    /// The file of a download, or nil.
     public var destinationURL: URL? { fileURL }
-    /// The file of a download; nil if there is none.
+    /// The file of a download, or nil.
     public var temporaryURL: URL? { fileURL }
 
     /// The response with another value, or with the error of the closure.
@@ -207,7 +215,7 @@ extension Result {
     public var isSuccess: Bool { if case .success = self { true } else { false } }
     /// A Boolean value that indicates whether there is an error.
     public var isFailure: Bool { !isSuccess }
-    /// The value; nil if there is none.
+    /// The value, or nil.
     public var value: Success? { try? get() }
     /// The error; nil if there is a value.
     public var error: Failure? { if case .failure(let error) = self { error } else { nil } }
