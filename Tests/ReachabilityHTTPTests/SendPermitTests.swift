@@ -104,7 +104,7 @@ import Testing
         try await server.close()
     }
 
-    /// The timeouts are as short as a connection takes, so many elapse just as the request is written.
+    /// The timeouts are as short as the time to connect, so many of them elapse while the request is written.
     @Test func `a POST whose attempts end at random moments arrives at most once`() async throws {
         let policy = try lab.policy(attempts: 200, attemptsAfterSending: 200)
         try await withFaultServer { server in

@@ -12,7 +12,7 @@ private struct Token: AuthenticationCredential, Hashable {
     var field: String { "Bearer \(number)" }
 }
 
-/// Fetches the next number; holds refreshes back until it is told to end them.
+/// Fetches the next number. A refresh ends when the test permits it.
 private final class Numbers: Authenticator {
     struct Failure: Error {}
     typealias Completion = @Sendable (Result<Token, any Error>) -> Void
@@ -174,7 +174,7 @@ struct AuthenticationTests {
         let numbers = Numbers()
         let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: Token())
         try await withServer({ seen in
-            // Somebody else has a new one while this is under way.
+            // Another request refreshes the credential meanwhile.
             if seen.fields["authorization"] == "Bearer 0" { interceptor.credential = Token(number: 7) }
             return Reply("x", status: seen.fields["authorization"] == "Bearer 7" ? 200 : 401)
         }) { lab in

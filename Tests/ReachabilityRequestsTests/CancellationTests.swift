@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// What ends a request before its answer, and who is told.
+/// Requests that are cancelled before the response, and the handlers that receive the end.
 struct CancellationTests {
     @Test func `cancel ends a request that waits for its answer`() async throws {
         try await withServer({ _ in .silence }) { lab in

@@ -39,7 +39,7 @@ struct InterceptorTests {
         }
     }
 
-    /// Keeps what it is told.
+    /// Records the calls.
     private final class Witness: RequestInterceptor {
         let states = Locked<[RequestAdapterState]>([])
         let heads = Locked<[HTTPURLResponse?]>([])

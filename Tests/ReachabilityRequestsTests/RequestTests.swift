@@ -51,7 +51,7 @@ struct RequestTests {
             #expect(lab.server.seen.isEmpty && request.isSuspended)
             request.resume()
             #expect(try await value == "x" && request.isFinished)
-            // What has ended stays as it is.
+            // A request that has ended does not change.
             #expect(request.suspend().isFinished)
             let stopped = try lab.session().request(lab.server.url()).suspend()
             stopped.cancel()

@@ -45,7 +45,7 @@ struct ExchangeRows {
             let last = try #require(lab.server.seen.last)
             let body = String(decoding: last.body, as: UTF8.self)
             #expect(last.method + (body.isEmpty ? "" : " " + body) == next && last.path == "/b")
-            // The same origin: what was set stays.
+            // The origin is the same, so the fields of the caller stay.
             #expect(last.fields["authorization"] == "secret" && last.fields["own"] == "1")
         }
     }

@@ -9,7 +9,7 @@ struct Seen: Sendable {
     let body: [UInt8]
 }
 
-/// What a server answers.
+/// The response of a server.
 struct Reply: Sendable {
     var status = 200
     var fields: [String: String] = [:]

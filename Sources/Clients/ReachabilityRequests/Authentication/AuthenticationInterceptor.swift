@@ -207,7 +207,7 @@ struct RefreshState<Credential: AuthenticationCredential>: Sendable {
     private(set) var credential: Credential?
     /// The number of changes of the credential.
     private(set) var version = 0
-    /// The number of the refresh in progress; nil if there is none.
+    /// The number of the refresh in progress, or nil.
     private var underWay: Int?
     private var refreshes = 0
     /// The times of the refreshes within the window.

@@ -10,7 +10,7 @@ public typealias FileValidation = @Sendable (_ path: String) async throws -> Voi
 ///
 /// An interrupted download continues if the server identifies versions of the file (a strong ETag). It fails if no more data comes, and not
 /// because it takes long.
-public final class DownloadRequest: Request, @unchecked Sendable {
+public final class DownloadRequest: Request, @unchecked Sendable {  // Unchecked because its superclass is.
     /// The steps before the file is moved to its place.
     public struct Options: OptionSet, Sendable {
         /// Creates the directories of the place.
@@ -143,7 +143,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 }
 
 extension DownloadRequest {
-    /// The file; nil before the end, and if there is none.
+    /// The file, or nil. Nil before the end.
     public var fileURL: URL? { exchange.result?.file }
 
     /// The data with which a cancelled or failed download can be continued; nil if it cannot.

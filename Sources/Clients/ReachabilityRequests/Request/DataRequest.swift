@@ -7,13 +7,13 @@ import ReachabilityRetry
 /// (``Session/startRequestsImmediately``).
 ///
 /// A validation that is added after the answer has come is applied when the answer is next delivered.
-public class DataRequest: Request, @unchecked Sendable {
+public class DataRequest: Request, @unchecked Sendable {  // Unchecked because its superclass is.
     /// The value that created the request.
     public var convertible: any URLRequestConvertible { source }
 }
 
 /// A request with a body of its own: bytes, a file, a stream or a form. Files and streams are read while they are sent.
-public final class UploadRequest: DataRequest, @unchecked Sendable {
+public final class UploadRequest: DataRequest, @unchecked Sendable {  // Unchecked because its superclass is.
     /// The source of a body.
     public enum Uploadable: Sendable {
         /// Bytes in memory.
@@ -94,7 +94,7 @@ extension InputStream: UploadableConvertible {
 public protocol UploadConvertible: UploadableConvertible, URLRequestConvertible {}
 
 extension DataRequest {
-    /// The body of the answer; nil before the end, and if there is none.
+    /// The body of the answer, or nil. Nil before the end.
     public var data: Data? { exchange.result?.data }
 }
 

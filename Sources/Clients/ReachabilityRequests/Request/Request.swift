@@ -248,9 +248,9 @@ extension Request {
     /// The last attempt; nil before the first one.
     public var task: URLSessionTask? { tasks.last }
 
-    /// The head of the latest answer; nil if there is none.
+    /// The head of the latest answer, or nil.
     public var response: HTTPURLResponse? { values.withLock { $0.response } }
-    /// The error; nil before the end, and if there is none.
+    /// The error, or nil. Nil before the end.
     public var error: AFError? { values.withLock { $0.error } ?? exchange.result?.error }
     /// The number of retries so far.
     public var retryCount: Int { exchange.result?.metrics.map { retries(in: $0) } ?? values.withLock { $0.retryCount } }
@@ -269,7 +269,7 @@ extension Request {
     /// The progress of the body that is received.
     public var downloadProgress: Progress { values.withLock { $0.download.progress } }
 
-    /// The credential for servers that require authentication; nil if there is none.
+    /// The credential for servers that require authentication, or nil.
     public var credential: URLCredential? { values.withLock { $0.credential } }
     /// The handler of redirects; nil for that of the session.
     public var redirectHandler: (any RedirectHandler)? { values.withLock { $0.redirectHandler } }
@@ -309,7 +309,7 @@ extension Request {
         return self
     }
 
-    /// Authenticates at servers that require it (401), with Basic (RFC 7617).
+    /// Authenticates at servers that require it (401), with Digest (RFC 7616) or Basic (RFC 7617).
     @discardableResult
     public func authenticate(
         username: String,
@@ -319,7 +319,7 @@ extension Request {
         authenticate(with: URLCredential(user: username, password: password, persistence: persistence))
     }
 
-    /// Authenticates at servers that require it (401), with Basic (RFC 7617).
+    /// Authenticates at servers that require it (401), with Digest (RFC 7616) or Basic (RFC 7617).
     @discardableResult
     public func authenticate(with credential: URLCredential) -> Self {
         values.withLock { $0.credential = credential }

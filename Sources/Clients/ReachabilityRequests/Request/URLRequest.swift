@@ -74,7 +74,7 @@ public struct URLRequest: Hashable, Sendable {
 }
 
 extension URLRequest {
-    /// The URL; nil if there is none.
+    /// The URL, or nil.
     public var url: URL? {
         get { URL(string: text) }
         set { text = newValue?.absoluteString ?? "" }
@@ -209,7 +209,7 @@ public protocol URLRequestConvertible: Sendable {
 }
 
 extension URLRequestConvertible {
-    /// The request; nil if there is none.
+    /// The request, or nil.
     public var urlRequest: URLRequest? { try? asURLRequest() }
 
     /// The request with the header fields of a session.

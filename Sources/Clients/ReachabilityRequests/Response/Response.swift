@@ -18,7 +18,7 @@ public struct DataResponse<Success, Failure: Error> {
     public let response: HTTPURLResponse?
     /// The body, of a rejected answer at most ``ResponseLimits/refusedBody`` bytes; nil if it is empty or incomplete, and for a download.
     public private(set) var data: Data?
-    /// The file of a download; nil if there is none.
+    /// The file of a download, or nil.
     public private(set) var fileURL: URL?
     /// The data with which a download can be continued; nil if it cannot.
     public private(set) var resumeData: Data?
@@ -63,7 +63,7 @@ public struct DataResponse<Success, Failure: Error> {
         self.result = result
     }
 
-    /// The value; nil if there is none.
+    /// The value, or nil.
     public var value: Success? { try? result.get() }
 
     /// The error; nil if there is a value.

@@ -137,7 +137,7 @@ struct Validator: Sendable {
     /// The number of validations.
     var count: Int { checks.count }
 
-    /// The first rejection; nil if there is none.
+    /// The first rejection, or nil.
     ///
     /// - Parameters:
     ///   - asked: The number of validations that ran before.

@@ -13,7 +13,7 @@ import NIOCore
 ///
 /// The next piece is read after the previous one was taken, so a faster server waits. The request is sent again as every request is, until
 /// an answer begins. After that it is not, because a reader would receive the beginning twice. The duration of the answer is not limited.
-public final class DataStreamRequest: Request, @unchecked Sendable {
+public final class DataStreamRequest: Request, @unchecked Sendable {  // Unchecked because its superclass is.
     /// Receives each piece, then once the completion.
     typealias Listener = @Sendable (Data?, Completion?) async -> Void
 

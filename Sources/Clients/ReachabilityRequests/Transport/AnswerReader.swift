@@ -80,7 +80,7 @@ struct AnswerReader: Sendable {
         owner.change(.upload) { $0.isWaitingForNetwork = true }
     }
 
-    /// The body of an attempt; nil if there is none.
+    /// The body of an attempt, or nil.
     func body() throws -> HTTPClientRequest.Body? {
         let sent = sent
         if case .data(let data)? = upload { return body(of: data) }
