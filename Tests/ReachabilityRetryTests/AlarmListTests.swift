@@ -68,4 +68,15 @@ import Testing
         woken.append(list.ring(.seconds(8)))
         #expect(sets == [true, false, true] && woken == [["second"], ["second"]])
     }
+
+    @Test func `the next sleeper is woken if the one that was to set the alarm leaves or sleeps for longer`() {
+        var list = AlarmList<String>()
+        let ids = (0..<3).map { _ in list.makeID() }
+        for (id, time) in zip(ids, [5, 6, 7]) { _ = list.sleep(id, until: .seconds(time), signal: "until \(time)") }
+        #expect(list.unserved == nil)
+        #expect(list.ring(.seconds(5)) == ["until 5", "until 6"])
+        #expect(list.sleep(ids[1], until: .seconds(8), signal: "until 8") && list.unserved == "until 7")
+        list.leave(ids[2])
+        #expect(list.unserved == nil && list.ring(.seconds(8)) == ["until 8"])
+    }
 }

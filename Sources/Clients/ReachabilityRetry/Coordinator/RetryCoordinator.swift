@@ -169,7 +169,10 @@ extension RetryCoordinator {
     }
 
     func leave(_ sleeper: UInt64) {
-        state.withLock { $0.alarms.leave(sleeper) }
+        state.withLock { state in
+            state.alarms.leave(sleeper)
+            return state.alarms.unserved
+        }?.send()
     }
 
     /// Waits for a reason to end an attempt early. Returns nil if the attempt has ended, or the task was cancelled.
@@ -222,7 +225,11 @@ extension RetryCoordinator {
     private func setAlarm(for sleeper: UInt64, at end: Duration, on clock: Timeline, _ signal: WakeSignal) {
         // The two clocks may be of different types.
         let time = timeline.now + (end - clock.now)
-        guard state.withLock({ $0.alarms.sleep(sleeper, until: time, signal: signal) }) else { return }
+        let (mustSet, unserved) = state.withLock { state in
+            (state.alarms.sleep(sleeper, until: time, signal: signal), state.alarms.unserved)
+        }
+        unserved?.send()
+        guard mustSet else { return }
         clock.setAlarm(at: end) { [weak self] in
             for signal in self?.state.withLock({ $0.alarms.ring(time) }) ?? [] { signal.send() }
         }
@@ -233,6 +240,9 @@ extension RetryCoordinator {
 ///
 /// An alarm is expensive. One alarm therefore serves all tasks that are due at its time or later, including those that
 /// start to sleep after it was set. Most attempts start to sleep at short intervals and need few alarms.
+///
+/// If no alarm serves the earliest task, that task is woken and sets one. It may instead have ended, or sleep until a
+/// later time. After each change the caller therefore sends the signal ``unserved``.
 struct AlarmList<WakeSignal> {
     private struct Sleeper {
         let time: Duration
@@ -269,25 +279,33 @@ struct AlarmList<WakeSignal> {
         if sleepers.isEmpty { heap.removeAll(keepingCapacity: true) }
     }
 
+    /// The signal of the earliest task, if no alarm is set for it; otherwise nil.
+    var unserved: WakeSignal? {
+        mutating get {
+            guard let first = earliest(), alarms.last.map({ $0 > first.time }) ?? true else { return nil }
+            return first.signal
+        }
+    }
+
     /// Records that the alarm for this time has fired. Returns the signals to send: those of all tasks that are due,
     /// and that of the task that must set the next alarm.
     mutating func ring(_ time: Duration) -> [WakeSignal] {
         if let place = alarms.lastIndex(of: time) { alarms.remove(at: place) }
         var woken: [WakeSignal] = []
-        while let top = heap.first {
-            guard let sleeper = sleepers[top.id], sleeper.time == top.time else {
-                pop()
-                continue
-            }
-            guard top.time <= time else {
-                if alarms.last.map({ $0 > top.time }) ?? true { woken.append(sleeper.signal) }
-                break
-            }
-            woken.append(sleeper.signal)
-            sleepers[top.id] = nil
+        while let first = earliest(), first.time <= time {
+            woken.append(first.signal)
+            sleepers[heap[0].id] = nil
             pop()
         }
-        return woken
+        return woken + [unserved].compactMap(\.self)
+    }
+
+    private mutating func earliest() -> Sleeper? {
+        while let top = heap.first {
+            if let sleeper = sleepers[top.id], sleeper.time == top.time { return sleeper }
+            pop()
+        }
+        return nil
     }
 
     private mutating func push(_ entry: (time: Duration, id: UInt64)) {
