@@ -153,6 +153,19 @@ import Testing
         }
     }
 
+    @Test func `the query of a URL is not part of an error`() {
+        let text = """
+            schema = 1
+            [[target]]
+            name = "a"
+            host = "192.0.2.1"
+            checks = ["http://192.0.2.1/?\u{301}token=secret"]
+            """
+        let error = #expect(throws: ConfigurationProblems.self) { try ServiceConfiguration(text, in: "/etc/x/") }
+        let texts = (error?.problems ?? []).map { $0.description(in: "f") }
+        #expect(texts.count == 1 && texts[0].contains("unknown check \"http://192.0.2.1/\"; must be one of"))
+    }
+
     @Test func `a relative policy path is resolved against the directory of the configuration`() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "check-policy-\(UUID())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
