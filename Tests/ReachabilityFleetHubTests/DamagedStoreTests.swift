@@ -83,6 +83,32 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `a file that is damaged or deleted while the hub runs is replaced`(isDeleted: Bool) throws {
+        let store = try HubStore(file)
+        let writer = try HubWriter(store, clock: { at(10) })
+        writer.flush()
+        if isDeleted {
+            OwnFile.remove(file)
+        } else {
+            // The first page shows whose file it is.
+            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
+            try handle.seek(toOffset: 4096)
+            try handle.write(contentsOf: Data(repeating: 0xa5, count: try bytes().count - 4096))
+            try handle.close()
+            try store.database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA shrink_memory") }
+        }
+        writer.take([.event("new", "a", 9, .outage(outage("o", 6, 8)), number: 1)])
+        // The first attempt finds the damage.
+        writer.flush()
+        writer.flush()
+        #expect(writer.fault == nil)
+        writer.stop()
+        let contents = try HubStore(file).contents()
+        #expect(contents.devices.count == 301 && contents.damaged == 0)
+        #expect(contents.incidents == writer.hub.book.incidents)
+    }
+
     @Test(arguments: [
         "DROP TABLE part", "ALTER TABLE incident RENAME TO other", "ALTER TABLE device RENAME COLUMN record TO other",
         "DROP TABLE device; CREATE TABLE device (site, device, record); INSERT INTO device VALUES (NULL, 1, x'ff')",

@@ -194,18 +194,24 @@ package final class HubWriter: Sendable {
     ///
     /// - Returns: True if the changes are saved.
     private func save(reporting decisions: [Hub.Decision]) -> Bool {
-        let changes = state.withLock { $0.unsaved.changes(of: $0.hub) }
-        let isSaved = save(changes)
+        let changes = save()
         report(decisions)
+        guard let changes else { return false }
         // Old incidents are removed only after the receivers were called, because they may need them.
-        if isSaved {
-            state.withLock { state in for site in Set(changes.incidents.map(\.site)) { state.hub.prune(site) } }
-        }
-        return isSaved
+        state.withLock { state in for site in Set(changes.incidents.map(\.site)) { state.hub.prune(site) } }
+        return true
     }
 
-    private func save(_ changes: HubChanges) -> Bool {
+    /// Saves all unsaved changes, and returns them; nil if the store cannot be written.
+    private func save() -> HubChanges? {
+        let changes: HubChanges
         do throws(HistoryError) {
+            if try store.replaceLostFile() {
+                state.withLock { $0.unsaved.addAll(of: $0.hub) }
+                let content = "the machines and the latest incidents, which are in memory"
+                logger?.warning("the history \(store.database.path.printable) was lost; a new file has \(content)")
+            }
+            changes = state.withLock { $0.unsaved.changes(of: $0.hub) }
             if !changes.isEmpty { try store.save(changes) }
         } catch {
             let isNew = state.withLock { state in
@@ -214,7 +220,7 @@ package final class HubWriter: Sendable {
             }
             if isNew { logger?.warning("\(error.text)") }
             schedule(retrying: true)
-            return false
+            return nil
         }
         let hadFault = state.withLock { state in
             // Only the deadlines of changed machines have changed.
@@ -225,7 +231,7 @@ package final class HubWriter: Sendable {
         }
         if hadFault { logger?.notice("the history can be written again") }
         schedule(retrying: false)
-        return true
+        return changes
     }
 
     private func report(_ decisions: [Hub.Decision]) {
@@ -259,6 +265,15 @@ private struct UnsavedChanges {
             case .incident(let change): incidents[change.incident, default: []].insert(change.place)
             case .refused, .behind: break
             }
+        }
+    }
+
+    /// Adds everything in memory.
+    mutating func addAll(of hub: Hub) {
+        devices = Set(hub.devices.keys)
+        for incident in hub.book.incidents {
+            let places = incident.devices.compactMap { DeviceID(site: incident.site, device: $0) }
+            incidents[incident.id] = Set(places)
         }
     }
 

@@ -6,28 +6,49 @@ package import ReachabilityService
 
 /// The store of a hub: machines and incidents in a SQLite file or in memory. Thread-safe.
 package final class HubStore: Sendable {
-    let database: DatabaseFile
+    private let state: Locked<(database: DatabaseFile, isDamaged: Bool)>
+
+    var database: DatabaseFile { state.withLock(\.database) }
 
     /// Opens a file, or creates one with mode 0600. A damaged file is renamed, and a new one is created.
     package init(_ file: String) throws(HistoryError) {
-        database = try DatabaseFile(file, Self.schema)
+        state = Locked((try DatabaseFile(file, Self.schema), false))
     }
 
     /// Creates a store in memory.
     package init() throws(HistoryError) {
-        database = try DatabaseFile(inMemory: Self.schema)
+        state = Locked((try DatabaseFile(inMemory: Self.schema), false))
     }
 
     package func close() { database.close() }
+
+    /// Creates a new file if the file was deleted or moved, or if a write has found damage. A damaged file is renamed.
+    /// Not for concurrent calls.
+    ///
+    /// - Returns: True if there is a new file, which is empty.
+    func replaceLostFile() throws(HistoryError) -> Bool {
+        let (lost, isDamaged) = state.withLock(\.self)
+        guard isDamaged || !lost.isInPlace else { return false }
+        lost.close()
+        if isDamaged { _ = try? DatabaseFile.setAside(lost.path, Self.schema) }
+        let database = try DatabaseFile(lost.path, Self.schema)
+        state.withLock { $0 = (database, false) }
+        return true
+    }
 
     // MARK: Writing
 
     /// Saves all changes in one transaction.
     package func save(_ changes: HubChanges) throws(HistoryError) {
-        try database.write { db in
-            for device in changes.devices { try Self.save(device, db) }
-            for incident in changes.incidents { try Self.save(incident, db) }
-            for part in changes.parts { try Self.save(part, db) }
+        do throws(HistoryError) {
+            try database.write { db in
+                for device in changes.devices { try Self.save(device, db) }
+                for incident in changes.incidents { try Self.save(incident, db) }
+                for part in changes.parts { try Self.save(part, db) }
+            }
+        } catch {
+            if error.kind == .corrupt { state.withLock { $0.isDamaged = true } }
+            throw error
         }
     }
 

@@ -191,7 +191,7 @@ package final class DatabaseFile: Sendable {
 
     /// Renames a damaged file, its write-ahead log and its shared memory to `PATH.corrupt-SECONDS`.
     @discardableResult
-    static func setAside(_ path: String, _ schema: DatabaseSchema) throws -> String {
+    package static func setAside(_ path: String, _ schema: DatabaseSchema) throws -> String {
         guard schema.owns(path) else { throw schema.foreign(path) }
         let name = "\(path).corrupt-\(SystemClock.real.components.seconds)"
         try OwnFile.rename(path, to: name)
