@@ -37,7 +37,8 @@ final class HubWorld: Sendable {
         let address = BrokerAddress(host: "127.0.0.1", port: 1883, isSecured: false)
         var options = HubOptions(broker: address, name: "hub")
         options.jitter = .zero
-        follower = BrokerFollower(options, broker: broker, writer: writer)
+        // Attempts to connect do not time out.
+        follower = BrokerFollower(options, broker: broker, writer: writer) { .zero }
     }
 
     /// Returns a hub with two sites. Two machines of `north` became silent together, and one of them has reported the

@@ -46,6 +46,8 @@ package final class BrokerFollower: Sendable {
     private let broker: any MessageBroker
     let writer: HubWriter
     private let logger: Logger?
+    /// The clock of the connection's timeouts and pauses.
+    private let clock: @Sendable () -> Duration
     let queue = DispatchQueue(label: "ReachabilityFleetHub.broker")
     let state: Locked<State>
 
@@ -53,9 +55,11 @@ package final class BrokerFollower: Sendable {
         _ options: HubOptions,
         broker: any MessageBroker,
         writer: HubWriter,
-        logger: Logger? = nil
+        logger: Logger? = nil,
+        clock: @escaping @Sendable () -> Duration = { SystemClock.monotonic }
     ) {
-        (self.options, self.broker, self.writer, self.logger) = (options, broker, writer, logger)
+        (self.options, self.broker, self.writer) = (options, broker, writer)
+        (self.logger, self.clock) = (logger, clock)
         state = Locked(State(link: BrokerLink(jitter: options.jitter)))
         writer.addListener { [weak self] decisions, _ in self?.requestReplays(decisions) }
     }
@@ -87,11 +91,11 @@ package final class BrokerFollower: Sendable {
 
     private func changePath(_ isSatisfied: Bool) {
         perform(
-            state.withLock { $0.link.changePath(isSatisfied, at: SystemClock.monotonic, chance: .random(in: 0...1)) }
+            state.withLock { $0.link.changePath(isSatisfied, at: clock(), chance: .random(in: 0...1)) }
         )
     }
 
-    private func pass() { perform(state.withLock { $0.link.pass(to: SystemClock.monotonic) }) }
+    private func pass() { perform(state.withLock { $0.link.pass(to: clock()) }) }
 
     private func perform(_ step: BrokerLink.Step?) {
         switch step {
@@ -103,7 +107,7 @@ package final class BrokerFollower: Sendable {
         }
         let deadline = state.withLock(\.link.deadline)
         let timer = deadline.map { deadline in
-            DispatchTimer.schedule(after: max(.zero, deadline - SystemClock.monotonic), on: queue) { [weak self] in
+            DispatchTimer.schedule(after: max(.zero, deadline - clock()), on: queue) { [weak self] in
                 self?.pass()
             }
         }
@@ -157,7 +161,7 @@ package final class BrokerFollower: Sendable {
     private func fallsBack(_ error: BrokerError?) -> Bool {
         state.withLock { state in
             guard state.farewell == nil else { return false }
-            return state.link.fallsBack(error, at: SystemClock.monotonic)
+            return state.link.fallsBack(error, at: clock())
         }
     }
 
@@ -187,7 +191,7 @@ package final class BrokerFollower: Sendable {
 
     private func accept() {
         let connection = state.withLock { state in
-            _ = state.link.accept(at: SystemClock.monotonic)
+            _ = state.link.accept(at: clock())
             state.link.confirm()
             state.status.isConnected = true
             state.status.connections += 1
@@ -202,7 +206,7 @@ package final class BrokerFollower: Sendable {
 
     private func lose(_ error: BrokerError?) {
         var problem = error.map { "\($0)" } ?? "the connection was closed"
-        let now = SystemClock.monotonic
+        let now = clock()
         let (isNew, farewell) = state.withLock { state in
             _ = state.link.lose(error?.cause, at: now, chance: .random(in: 0...1))
             if state.link.hasConflict {
