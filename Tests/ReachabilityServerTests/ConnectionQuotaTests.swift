@@ -55,9 +55,8 @@ import Testing
     @Test(.enabled(if: AccessTests.mayBecomeOthers)) func `a local user cannot use up the TCP connections`()
         async throws
     {
-        var limits = WebLimits()
+        var limits = WebLimits.patient
         limits.connections = 16
-        limits.requestTime = .seconds(600)
         let server = WebServer(limits: limits) { _, done in done(WebAnswer(type: "text/plain", Array("here".utf8))) }
         let address = try await server.listen(at: ListenAddress("127.0.0.1:0"))
         let arguments = [

@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func `a client that does not read is disconnected and can continue`() async throws {
-        var limits = WebLimits()
+        var limits = WebLimits.patient
         limits.streamBytes = 256 << 10
         let world = try await StreamWorld(limits)
         let slow = try world.open(isReading: false)
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func `streams above the limit are answered with 503 and Retry-After`() async throws {
-        var limits = WebLimits()
+        var limits = WebLimits.patient
         limits.streams = 2
         let world = try await StreamWorld(limits)
         let readers = try [world.open(), world.open()]
@@ -307,7 +307,7 @@ import Testing
     }
 
     @Test func `waits above the limit are answered with 503 and Retry-After`() async throws {
-        var limits = WebLimits()
+        var limits = WebLimits.patient
         limits.streams = 1
         let world = try await StreamWorld(limits)
         let (last, _) = try await waiter(world)

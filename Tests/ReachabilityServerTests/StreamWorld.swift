@@ -13,7 +13,7 @@ final class StreamWorld: Sendable {
     let server: WebServer
     var path: String { directory + "/s" }
 
-    init(_ limits: WebLimits = WebLimits(), targets: [String] = ["internet"]) async throws {
+    init(_ limits: WebLimits = .patient, targets: [String] = ["internet"]) async throws {
         mkdir(directory, 0o700)
         world = try APIWorld(targets: targets)
         let api = world.api
@@ -116,5 +116,14 @@ final class StreamReader: Sendable {
 
     func waitForEnd() async throws {
         #expect(try await eventually { self.hasEnded })
+    }
+}
+
+extension WebLimits {
+    /// The default limits without their timeouts.
+    static var patient: WebLimits {
+        var limits = WebLimits()
+        (limits.requestTime, limits.idleTime, limits.answerTime) = (.seconds(600), .seconds(600), .seconds(600))
+        return limits
     }
 }

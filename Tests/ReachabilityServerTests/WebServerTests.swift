@@ -21,7 +21,7 @@ import TrustForge
         /// The TLS identity of the server.
         static let certificate = TrustForge.World.leaf
 
-        init(_ limits: WebLimits = WebLimits(), tls: @escaping @Sendable () -> NIOSSLContext? = { nil }) async throws {
+        init(_ limits: WebLimits = .patient, tls: @escaping @Sendable () -> NIOSSLContext? = { nil }) async throws {
             mkdir(directory, 0o700)
             server = WebServer(limits: limits, tls: tls) { request, done in
                 done(WebAnswer(type: "text/plain", Array(request.path.joined(separator: "/").utf8)))
@@ -37,7 +37,7 @@ import TrustForge
                     Array(text.utf8),
                     with: path,
                     limit: 1 << 20,
-                    patience: .seconds(60)
+                    patience: .patience
                 )
                 return String(decoding: bytes, as: UTF8.self)
             }
@@ -84,7 +84,7 @@ import TrustForge
     }
 
     @Test func `a connection without a complete request times out`() async throws {
-        var limits = WebLimits()
+        var limits = WebLimits.patient
         limits.idleTime = .milliseconds(100)
         let patient = try await World(limits)
         #expect(try await patient.exchange("GET /a HTTP/1.1\r\n\r\n").hasSuffix("a"))
@@ -100,9 +100,8 @@ import TrustForge
     }
 
     @Test func `the head of a second request has the same timeout as the first`() async throws {
-        var limits = WebLimits()
-        limits.requestTime = .milliseconds(300)
-        limits.idleTime = .seconds(600)
+        var limits = WebLimits.patient
+        limits.requestTime = .seconds(2)
         let world = try await World(limits)
         let whole = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
         // A part of the second head is sent with the first request.
@@ -151,7 +150,7 @@ import TrustForge
     }
 
     @Test func `connections above the limit are answered with 503`() async throws {
-        var limits = WebLimits()
+        var limits = WebLimits.patient
         limits.connections = 4
         let world = try await World(limits)
         let path = world.path
@@ -193,7 +192,7 @@ import TrustForge
     }
 
     @Test func `incomplete handshakes time out and leave connections for local clients`() async throws {
-        var limits = WebLimits()
+        var limits = WebLimits.patient
         limits.requestTime = .milliseconds(100)
         limits.connections = 8
         let forged = World.certificate
@@ -261,7 +260,7 @@ import TrustForge
         try await server.listen(at: directory + "/s", mode: 0o600)
         async let answer = LabThread.detached {
             let request = Array("GET / HTTP/1.1\r\n\r\n".utf8)
-            return try LocalSocket.exchange(request, with: directory + "/s", limit: 1 << 20, patience: .seconds(60))
+            return try LocalSocket.exchange(request, with: directory + "/s", limit: 1 << 20, patience: .patience)
         }
         #expect(try await eventually { waiting.withLock { $0 != nil } })
         let hasStopped = Locked(false)
