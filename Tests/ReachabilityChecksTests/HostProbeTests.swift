@@ -47,15 +47,15 @@ import Testing
     @Test(arguments: AddressFamily.allCases, users)
     func `a host that answers works`(family: AddressFamily, asNobody: Bool) async throws {
         try await probe(family, asNobody: asNobody, { _ in }) { prober, host in
-            let echo = await prober.echo(.target, to: host, limit: .seconds(20))
+            let echo = await prober.echo(.target, to: host, limit: .patience)
             #expect(echo.outcome == .answered && echo.request.kind == (asNobody ? .udp : .echo), "\(echo)")
             if !asNobody {
                 #expect(echo.phases[.request] != nil && echo.evidence.replyHopLimit == 63)
             }
-            let open = await prober.connect(.target, to: host, port: EchoServer.port, limit: .seconds(20))
+            let open = await prober.connect(.target, to: host, port: EchoServer.port, limit: .patience)
             #expect(open.outcome == .answered && open.phases[.connect] != nil, "\(open)")
             #expect(open.evidence.kernelRoundTrip != nil && open.cost.packets >= 3)
-            let closed = await prober.connect(.target, to: host, port: 9, limit: .seconds(20))
+            let closed = await prober.connect(.target, to: host, port: 9, limit: .patience)
             #expect(closed.outcome == .refused(.peer) && closed.failedPhase == .connect, "\(closed)")
         }
     }
@@ -100,11 +100,11 @@ import Testing
                     case .host: .peer
                     }
                 var results = [
-                    await prober.connect(.target, to: host, port: EchoServer.port, limit: .seconds(20))
+                    await prober.connect(.target, to: host, port: EchoServer.port, limit: .patience)
                 ]
                 // An echo that this machine rejects is refused immediately, or gets no answer.
                 if !asNobody, fence != .ownMachine {
-                    results.append(await prober.echo(.target, to: host, limit: .seconds(20)))
+                    results.append(await prober.echo(.target, to: host, limit: .patience))
                 }
                 for result in results {
                     guard case .unreachable(let error) = result.outcome else {
@@ -137,10 +137,10 @@ import Testing
             let secure = try CheckTarget.url("https://\(host.urlText):7/")
             let results = [
                 await prober.connect(.target, to: host, port: 7),
-                await prober.echo(.target, to: host, limit: .seconds(2)),
+                await prober.echo(.target, to: host, limit: .patience),
                 await prober.query(host, .known, question),
-                await prober.fetch(.target, WebRequest(url, .target), at: host, limit: .seconds(2)),
-                await prober.fetch(.anchor("a"), WebRequest(secure, .target), at: host, limit: .seconds(2)),
+                await prober.fetch(.target, WebRequest(url, .target), at: host, limit: .patience),
+                await prober.fetch(.anchor("a"), WebRequest(secure, .target), at: host, limit: .patience),
             ]
             for result in results { #expect(result.outcome == .blockedHere(kind.number), "\(result)") }
         }

@@ -255,7 +255,7 @@ import Testing
     @Test func `the reason why a namespace cannot be entered is reported`() async throws {
         let engine = try CheckSite.engine(in: .path("/nowhere"))
         let endpoint = SocketEndpoint(WireAddress(ipv4: 0x7f00_0001), port: 9)
-        let outcome = await engine.connect(StreamRequest(to: endpoint, limit: .seconds(8)))
+        let outcome = await engine.connect(StreamRequest(to: endpoint, limit: .patience))
         guard case .notSent(let error) = outcome.end else {
             Issue.record("\(outcome)")
             return

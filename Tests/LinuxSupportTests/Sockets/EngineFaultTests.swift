@@ -25,13 +25,13 @@ struct EngineFaultTests {
             let engine = try chain.engine(as: .nobody)
             for host in Chain.hosts {
                 let endpoint = try SocketEndpoint(host, port: EchoServer.port)
-                let echo = await engine.send(DatagramRequest(to: endpoint, .echo(size: 56), limit: .seconds(8)))
+                let echo = await engine.send(DatagramRequest(to: endpoint, .echo(size: 56), limit: .patience))
                 #expect(kind(echo.end) == .notPermitted)
                 let bound = SocketSettings(interface: "p0")
-                let datagram = DatagramRequest(to: endpoint, .payload([1]), settings: bound, limit: .seconds(8))
+                let datagram = DatagramRequest(to: endpoint, .payload([1]), settings: bound, limit: .patience)
                 #expect(await engine.send(datagram).end == .answered)
                 let marked = SocketSettings(mark: 7)
-                let refused = DatagramRequest(to: endpoint, .payload([1]), settings: marked, limit: .seconds(8))
+                let refused = DatagramRequest(to: endpoint, .payload([1]), settings: marked, limit: .patience)
                 #expect(kind(await engine.send(refused).end) == .notPermitted)
             }
         }
@@ -45,10 +45,10 @@ struct EngineFaultTests {
             for host in Chain.hosts {
                 let endpoint = try SocketEndpoint(host, port: 80)
                 for content in [DatagramRequest.Content.payload([1]), .echo(size: 8)] {
-                    let outcome = await engine.send(DatagramRequest(to: endpoint, content, limit: .seconds(8)))
+                    let outcome = await engine.send(DatagramRequest(to: endpoint, content, limit: .patience))
                     #expect(kind(outcome.end) == .noRoute, "\(outcome)")
                 }
-                let connection = await engine.connect(StreamRequest(to: endpoint, limit: .seconds(8)))
+                let connection = await engine.connect(StreamRequest(to: endpoint, limit: .patience))
                 #expect(kind(connection.end) == .noRoute, "\(connection)")
             }
         }
@@ -123,8 +123,8 @@ struct EngineFaultTests {
             #expect(Set(outcomes.map { $0.begun / .milliseconds(250) }.map { Int($0) }).count >= 4)
             // All three descriptors are available again.
             let host = try SocketEndpoint(Chain.hosts[0], port: EchoServer.port)
-            #expect(await engine.send(DatagramRequest(to: host, .echo(size: 8), limit: .seconds(8))).end == .answered)
-            #expect(await engine.connect(StreamRequest(to: host, limit: .seconds(8))).isConnected)
+            #expect(await engine.send(DatagramRequest(to: host, .echo(size: 8), limit: .patience)).end == .answered)
+            #expect(await engine.connect(StreamRequest(to: host, limit: .patience)).isConnected)
         }
     }
 
@@ -134,9 +134,9 @@ struct EngineFaultTests {
             throw SocketError(.enterNamespace("blue"), .noEntry)
         }
         let endpoint = try SocketEndpoint("127.0.0.1", port: 9)
-        let datagram = await engine.send(DatagramRequest(to: endpoint, .payload([1]), limit: .seconds(8)))
+        let datagram = await engine.send(DatagramRequest(to: endpoint, .payload([1]), limit: .patience))
         #expect(datagram.end == .notSent(SocketError(.enterNamespace("blue"), .noEntry)))
-        let connection = await engine.connect(StreamRequest(to: endpoint, limit: .seconds(8)))
+        let connection = await engine.connect(StreamRequest(to: endpoint, limit: .patience))
         #expect(kind(connection.end) == .other)
     }
 
@@ -154,7 +154,7 @@ struct EngineFaultTests {
             try filter("meta l4proto { tcp, udp, icmp } drop")
             for host in Chain.hosts {
                 let endpoint = try SocketEndpoint(host, port: EchoServer.port)
-                let datagram = await engine.send(DatagramRequest(to: endpoint, .payload([1]), limit: .seconds(2)))
+                let datagram = await engine.send(DatagramRequest(to: endpoint, .payload([1]), limit: .patience))
                 #expect(kind(datagram.end) == .blocked, "\(datagram)")
                 let connection = await engine.connect(StreamRequest(to: endpoint, limit: .milliseconds(200)))
                 #expect(connection.end == .silent, "\(connection)")
@@ -162,10 +162,10 @@ struct EngineFaultTests {
             try filter("meta l4proto { tcp, udp } reject")
             for (host, own) in zip(Chain.hosts, ["10.1.0.2", "fd01::2"]) {
                 let endpoint = try SocketEndpoint(host, port: EchoServer.port)
-                let datagram = await engine.send(DatagramRequest(to: endpoint, .payload([1]), limit: .seconds(2)))
+                let datagram = await engine.send(DatagramRequest(to: endpoint, .payload([1]), limit: .patience))
                 #expect(datagram.end == .error, "\(datagram)")
                 #expect(datagram.errors.first?.message.offender == WireAddress(own))
-                let connection = await engine.connect(StreamRequest(to: endpoint, limit: .seconds(2)))
+                let connection = await engine.connect(StreamRequest(to: endpoint, limit: .patience))
                 #expect(connection.errors.first?.offender == WireAddress(own), "\(connection)")
             }
         }

@@ -12,7 +12,7 @@ struct EngineTests {
             to: try SocketEndpoint(host, port: EchoServer.port),
             content,
             tries: [.zero, .seconds(1)],
-            limit: .seconds(8)
+            limit: .patience
         )
     }
 
@@ -46,7 +46,7 @@ struct EngineTests {
     func `jobs that start together end independently`(host: String) async throws {
         try await Chain.run { chain, engine in
             let (ends, ended) = AsyncStream.makeStream(of: (Int, Bool).self)
-            let open = StreamRequest(to: try SocketEndpoint(host, port: EchoServer.port), limit: .seconds(20))
+            let open = StreamRequest(to: try SocketEndpoint(host, port: EchoServer.port), limit: .patience)
             var silent = try request(host, .payload([1]))
             (silent.accepts, silent.limit) = ({ _ in false }, .seconds(600))
             let numbers = engine.begin([
@@ -84,7 +84,7 @@ struct EngineTests {
             }
             let echo = try request(Chain.hosts[0], .echo(size: 16))
             try await place { tell in .datagram(echo) { _ in tell() } }
-            let open = StreamRequest(to: echo.endpoint, limit: .seconds(20))
+            let open = StreamRequest(to: echo.endpoint, limit: .patience)
             try await place { tell in .stream(open) { _ in tell() } }
             try await place({ tell in .stream(open) { _ in tell() } }, isCancelled: true)
             var refused = open
@@ -97,14 +97,14 @@ struct EngineTests {
     func `open, closed and silent ports are distinguished`(host: String) async throws {
         try await Chain.run { chain, engine in
             let open = await engine.connect(
-                StreamRequest(to: try SocketEndpoint(host, port: EchoServer.port), limit: .seconds(8))
+                StreamRequest(to: try SocketEndpoint(host, port: EchoServer.port), limit: .patience)
             )
             #expect(open.isConnected)
             #expect(open.information?.roundTrip != nil)
             #expect(open.information?.pathMTU == 1500)
             #expect(open.errors.isEmpty)
 
-            let closed = await engine.connect(StreamRequest(to: try SocketEndpoint(host, port: 9), limit: .seconds(8)))
+            let closed = await engine.connect(StreamRequest(to: try SocketEndpoint(host, port: 9), limit: .patience))
             #expect(closed.isRefused)
             #expect(closed.errors.isEmpty)
 
@@ -129,12 +129,12 @@ struct EngineTests {
             let engine = try chain.engine()
             let router = try #require(WireAddress("fe80::1"))
             let endpoint = SocketEndpoint(router, port: 9, interfaceIndex: index)
-            let echo = await engine.send(DatagramRequest(to: endpoint, .echo(size: 8), limit: .seconds(8)))
+            let echo = await engine.send(DatagramRequest(to: endpoint, .echo(size: 8), limit: .patience))
             #expect(echo.end == .answered, "\(echo)")
             #expect(echo.answers.first?.sender.address == router)
-            let datagram = await engine.send(DatagramRequest(to: endpoint, .payload([1]), limit: .seconds(8)))
+            let datagram = await engine.send(DatagramRequest(to: endpoint, .payload([1]), limit: .patience))
             #expect(datagram.errors.first?.message.offender == router, "\(datagram)")
-            #expect(await engine.connect(StreamRequest(to: endpoint, limit: .seconds(8))).isRefused)
+            #expect(await engine.connect(StreamRequest(to: endpoint, limit: .patience)).isRefused)
         }
     }
 
@@ -143,7 +143,7 @@ struct EngineTests {
         try await Chain.run(EngineLimits(descriptors: 16)) { chain, engine in
             let endpoint = try SocketEndpoint(Chain.hosts[1], port: EchoServer.port)
             let outcomes = await simultaneously(200) {
-                await engine.connect(StreamRequest(to: endpoint, limit: .seconds(20)))
+                await engine.connect(StreamRequest(to: endpoint, limit: .patience))
             }
             #expect(outcomes.count { $0.isConnected && $0.information?.roundTrip != nil } == 200)
             try await chain.expectNoSockets()
@@ -156,7 +156,7 @@ struct EngineTests {
             var request = StreamRequest(
                 to: try SocketEndpoint(Chain.hosts[0], port: EchoServer.port),
                 settings: SocketSettings(maximumSegment: 1200),
-                limit: .seconds(8)
+                limit: .patience
             )
             request.afterwards = .keep
             let outcome = await engine.connect(request)

@@ -34,7 +34,7 @@ struct SenderTests {
                         settings: SocketSettings(hopLimit: one.hopLimit),
                         // A router sends one error of its routes per second, and may have sent it to another request.
                         tries: (0..<7).map { .milliseconds(1100 * $0) },
-                        limit: .seconds(8)
+                        limit: .patience
                     )
                     group.addTask {
                         let outcome = await engine.send(request)
@@ -66,7 +66,7 @@ struct SenderTests {
                     let request = StreamRequest(
                         to: try SocketEndpoint(word.address, port: one.port),
                         settings: SocketSettings(hopLimit: one.hopLimit),
-                        limit: .seconds(8)
+                        limit: .patience
                     )
                     group.addTask {
                         let outcome = await engine.connect(request)
@@ -98,7 +98,7 @@ struct SenderTests {
                             // A router sends one error of its routes per second, and may have sent it to another
                             // request.
                             tries: (0..<7).map { .milliseconds(1100 * $0) },
-                            limit: .seconds(8)
+                            limit: .patience
                         )
                     )
                     let error = try #require(outcome.errors.last?.message)

@@ -30,7 +30,7 @@ import Testing
                 StreamRequest(
                     to: SocketEndpoint(address, port: port),
                     retries: 5,
-                    limit: .seconds(20),
+                    limit: .patience,
                     afterwards: .keep
                 )
             )
