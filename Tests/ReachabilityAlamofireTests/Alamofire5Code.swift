@@ -1,8 +1,8 @@
 import FoundationEssentials
-// The only edit: this import, in the place of Alamofire's.
+// The only edit: this import replaces that of Alamofire.
 import ReachabilityAlamofire
 
-/// A request's own field, as an adapter written for Alamofire 5.
+/// An adapter that adds header fields.
 struct TraceAdapter: RequestAdapter {
     func adapt(
         _ urlRequest: URLRequest,
@@ -16,7 +16,7 @@ struct TraceAdapter: RequestAdapter {
     }
 }
 
-/// An adapter that numbers requests.
+/// An adapter that adds the identity of the request.
 struct NumberingAdapter: RequestAdapter {
     func adapt(
         _ urlRequest: URLRequest,
@@ -37,7 +37,7 @@ struct NumberingAdapter: RequestAdapter {
     }
 }
 
-/// A retrier that asks the answer and the count.
+/// A retrier that decides by the status and the number of retries.
 struct BusyRetrier: RequestRetrier {
     func retry(
         _ request: Request,
@@ -55,7 +55,7 @@ struct BusyRetrier: RequestRetrier {
     }
 }
 
-/// Both, as most code has it; a class.
+/// An adapter and retrier as a class.
 final class Doorman: RequestInterceptor {
     func adapt(
         _ urlRequest: URLRequest,
@@ -77,10 +77,10 @@ final class Doorman: RequestInterceptor {
     }
 }
 
-/// An interceptor that does nothing compiles, too.
+/// An interceptor without methods.
 struct Idle: RequestInterceptor {}
 
-/// All ways there are to make one.
+/// Interceptors of all initializers.
 func allInterceptors() throws -> [any RequestInterceptor] {
     [
         Doorman(), Idle(),
@@ -100,12 +100,12 @@ func allInterceptors() throws -> [any RequestInterceptor] {
             retryableHTTPMethods: [.get],
             retryableHTTPStatusCodes: [500]
         ),
-        // One named edit: `try`.
+        // This initializer needs an edit: `try`.
         try OfflineRetrier(maximumWait: .seconds(1)),
     ]
 }
 
-/// Interceptors by their short names.
+/// Requests with interceptors by their short names.
 func shortNames(_ session: Session) -> [DataRequest] {
     let url = "https://example.org/"
     return [
@@ -131,7 +131,7 @@ struct OAuthCredential: AuthenticationCredential {
     var requiresRefresh: Bool { Date(timeIntervalSinceNow: 60 * 5) > expiration }
 }
 
-/// The pieces of an authenticator as the documentation of Alamofire 5 lists them.
+/// An authenticator in the style of Alamofire's documentation.
 final class OAuthAuthenticator: Authenticator {
     func apply(_ credential: OAuthCredential, to urlRequest: inout URLRequest) {
         urlRequest.headers.add(.authorization(bearerToken: credential.accessToken))
@@ -163,7 +163,7 @@ final class OAuthAuthenticator: Authenticator {
     }
 }
 
-/// The interceptor of it.
+/// An interceptor with this authenticator.
 func oauthInterceptor(_ credential: OAuthCredential) -> AuthenticationInterceptor<OAuthAuthenticator> {
     let interceptor = AuthenticationInterceptor(
         authenticator: OAuthAuthenticator(),
@@ -178,7 +178,7 @@ func oauthInterceptor(_ credential: OAuthCredential) -> AuthenticationIntercepto
 struct NoData: Error {}
 
 extension DataRequest {
-    /// Rejects a response without data, as an application extends the requests of Alamofire.
+    /// Rejects a response without data. Applications extend the requests of Alamofire in this form.
     func validateDataExists() -> Self {
         validate { _, _, data in data?.isEmpty == false ? .success(()) : .failure(NoData()) }
     }

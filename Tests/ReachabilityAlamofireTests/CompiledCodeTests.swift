@@ -4,7 +4,7 @@ import NetworkLab
 import ReachabilityAlamofire
 import Testing
 
-/// Code as it is written for Alamofire, which compiles, does what it does there.
+/// The behaviour of code that was written for Alamofire.
 struct CompiledCodeTests {
     private let session = Session(startRequestsImmediately: false)
     private let request: URLRequest
@@ -76,7 +76,7 @@ struct CompiledCodeTests {
         #expect(response.error?.underlyingError.map { "\(type(of: $0))" } == cause, "\(response)")
     }
 
-    @Test func `adapters change what is sent`() async throws {
+    @Test func `adapters change the request that is sent`() async throws {
         #expect(try await adapted(by: TraceAdapter()).headers.dictionary == ["Trace": "1", "Trace-More": "2"])
         #expect(try await adapted(by: Doorman()).value(forHTTPHeaderField: "authorization") == "Bearer token")
         #expect(try await adapted(by: Idle()) == request)
@@ -85,7 +85,7 @@ struct CompiledCodeTests {
         #expect(try OAuth2Handler().adapt(request).value(forHTTPHeaderField: "Authorization") == "Bearer token")
     }
 
-    @Test func `retriers say what is to be done`() async throws {
+    @Test func `retriers return their decisions`() async throws {
         #expect(await decision(BusyRetrier(), failedRequest(status: 420), Failure()) == "retry after 0.001 seconds")
         #expect(await decision(BusyRetrier(), failedRequest(status: 420, retries: 2), Failure()) == "no")
         let teapot = AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: 418))
@@ -110,16 +110,17 @@ struct CompiledCodeTests {
             (nil, 0, .get, "retry after 0.5 seconds"), (nil, 0, .post, "no"), (nil, 2, .get, "no"),
         ] as [(Int?, Int, HTTPMethod, String)]
     )
-    func `the policy has Alamofire's defaults`(status: Int?, retries: Int, method: HTTPMethod, text: String) async {
+    func `the retry policy has Alamofire's defaults`(status: Int?, retries: Int, method: HTTPMethod, text: String) async
+    {
         let request = failedRequest(status: status, retries: retries, method: method)
         let error = status.map { AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: $0)) }
         #expect(await decision(RetryPolicy(), request, error ?? lostConnection) == text)
     }
 
-    @Test func `numbers of a policy are kept, and no number of retries overflows`() async {
+    @Test func `a policy keeps its settings, and no number of retries overflows`() async {
         let policy = RetryPolicy(retryLimit: .max, exponentialBackoffBase: 3, exponentialBackoffScale: 0.1)
         #expect(policy.retryLimit == .max && policy.exponentialBackoffBase == 3)
-        // The session waits at most a day, and not at all for what is no number.
+        // The session waits at most a day, and not at all if the delay is not a number.
         let result = await decision(policy, failedRequest(status: 500, retries: 1_000_000), Failure())
         #expect(result.hasPrefix("retry after ") && !result.contains("inf"))
         let broken = RetryPolicy(exponentialBackoffScale: .nan)
@@ -130,7 +131,7 @@ struct CompiledCodeTests {
         #expect(lost == "retry after 0.5 seconds")
     }
 
-    @Test func `what is called by oneself is done when the call returns`() throws {
+    @Test func `interceptors that the caller calls complete before the call returns`() throws {
         let url = try #require(URL(string: "https://example.org/"))
         let adapted = Box<Result<URLRequest, any Error>>()
         let adapters = Interceptor(
@@ -144,7 +145,7 @@ struct CompiledCodeTests {
         let retriers = Interceptor(retriers: [
             Retrier { _, _, _, completion in completion(.doNotRetry) },
             Retrier { _, _, _, completion in completion(.retryWithDelay(1)) },
-            Retrier { _, _, _, _ in Issue.record("asked after the one that decides") },
+            Retrier { _, _, _, _ in Issue.record("a retrier was called after the decision") },
         ])
         let result = Box<RetryResult>()
         retriers.retry(session.request(url), for: session, dueTo: Failure()) { result.value = $0 }
@@ -157,7 +158,7 @@ struct CompiledCodeTests {
         #expect(lost.retryableHTTPMethods.contains(.get) && lost.retryableHTTPStatusCodes.isEmpty)
     }
 
-    @Test func `names that Foundation has, too, are those of this package`() {
+    @Test func `names that Foundation also has mean the types of this package`() {
         let modules = Set(sharedNames.map { String(reflecting: $0).split(separator: ".")[0] })
         #expect(
             modules.isDisjoint(with: [
@@ -166,7 +167,7 @@ struct CompiledCodeTests {
         )
     }
 
-    @Test func `parameters of version 4 may have any values`() throws {
+    @Test func `parameters of version 4 accept values of any type`() throws {
         struct Odd {}
         let loose: [String: Any] = [
             "text": "a", "flag": true, "number": 7, "short": Int8(3), "half": 0.5, "none": Optional<String>.none as Any,
@@ -187,7 +188,7 @@ struct CompiledCodeTests {
         #expect(try URLEncoding.default.encode(request, with: odd).url?.query() == "odd=Odd%28%29")
     }
 
-    @Test func `results of version 4`() {
+    @Test func `results have the members of version 4`() {
         let (good, bad) = (Result<Int, Failure>.success(1), Result<Int, Failure>.failure(Failure()))
         #expect(good.isSuccess && !good.isFailure && good.value == 1 && good.error == nil)
         #expect(bad.isFailure && !bad.isSuccess && bad.value == nil && bad.error != nil)
@@ -202,7 +203,7 @@ struct CompiledCodeTests {
         #expect(validation.isSuccess)
     }
 
-    @Test func `the members of URLRequest`() {
+    @Test func `URLRequest has Foundation's members`() {
         var request = request
         request.httpMethod = "PUT"
         request.addValue("a", forHTTPHeaderField: "X")

@@ -1,6 +1,6 @@
 @testable import ReachabilityRequests
 
-/// A request whose last attempt was answered so, or not at all.
+/// A request whose last attempt has a status; nil for no answer.
 func failedRequest(status: Int?, retries: Int = 0, method: HTTPMethod = .get) -> Request {
     let request = Session(startRequestsImmediately: false).request("https://example.org/", method: method)
     request.values.withLock { values in

@@ -1,6 +1,6 @@
 import Foundation
 import FoundationNetworking
-// The only edit: this import, in the place of Alamofire's.
+// The only edit: this import replaces that of Alamofire.
 import ReachabilityAlamofire
 
 /// An adapter and a retrier in a file that also imports Foundation, as most files written for Alamofire do.
@@ -27,7 +27,7 @@ final class SigningInterceptor: RequestInterceptor {
     }
 }
 
-/// Interceptors by their short names, where only one half of them is wanted.
+/// Adapters and retriers by their short names.
 func shortHalves() -> (adapters: [any RequestAdapter], retriers: [any RequestRetrier]) {
     let adapter: any RequestAdapter = .adapter { urlRequest, _, completion in completion(.success(urlRequest)) }
     let retrier: any RequestRetrier = .retrier { _, _, _, completion in completion(.doNotRetry) }
@@ -35,7 +35,7 @@ func shortHalves() -> (adapters: [any RequestAdapter], retriers: [any RequestRet
     return ([adapter, named], [retrier, .retryPolicy(retryLimit: 1), .retryPolicy])
 }
 
-/// Names that Foundation, or another module of this package, has too. Each is that of ReachabilityAlamofire.
+/// Names that Foundation or another module of this package also has. Each one means the type of ReachabilityAlamofire.
 let sharedNames: [Any.Type] = [
     URLRequest.self, HTTPURLResponse.self, URLSessionConfiguration.self, URLCredential.self, InputStream.self,
     Progress.self, URLSessionTask.self, URLSessionTaskMetrics.self, HTTPCookie.self, HTTPCookieStorage.self,
@@ -69,10 +69,10 @@ final class LoggingMonitor: EventMonitor {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {}
 }
 
-/// What an error says to people.
+/// The localized description of an error.
 func localizedText(_ error: any Error) -> String { error.localizedDescription }
 
-/// A session whose cookies and caches are set as with Foundation.
+/// A session with settings of cookies and caches in the form of Foundation.
 func configuredSession() -> (session: Session, storage: HTTPCookieStorage?) {
     let configuration = URLSessionConfiguration.af.default
     let storage = HTTPCookieStorage()
@@ -85,13 +85,13 @@ func configuredSession() -> (session: Session, storage: HTTPCookieStorage?) {
     return (Session(configuration: configuration), configuration.httpCookieStorage)
 }
 
-/// The cookies of an answer, read from its joined fields.
+/// The cookies of a response, from its joined fields.
 func cookies(of response: HTTPURLResponse) -> [HTTPCookie] {
     guard let fields = response.allHeaderFields as? [String: String], let url = response.url else { return [] }
     return HTTPCookie.cookies(withResponseHeaderFields: fields, for: url)
 }
 
-/// A form as with Alamofire 5.
+/// A form in the style of Alamofire 5.
 func filledForm(fileURL: URL) -> MultipartFormData {
     let form = MultipartFormData(fileManager: .default, boundary: "b")
     form.append(Data("one".utf8), withName: "one", fileName: "one.txt", mimeType: "text/plain")

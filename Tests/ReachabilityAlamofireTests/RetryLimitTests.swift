@@ -4,9 +4,9 @@ import NetworkLab
 import ReachabilityAlamofire
 import Testing
 
-/// How often interceptors of Alamofire have a request sent, against servers.
+/// The number of attempts with interceptors of Alamofire, against servers.
 struct RetryLimitTests {
-    /// A session as `Session()` makes it, but for the verdicts of the kernel.
+    /// A session like `Session()` that does not query the kernel for reachability.
     private func session(_ interceptor: (any RequestInterceptor)? = nil) throws -> Session {
         let limits = try RetryLimits(rate: 10_000, spread: .zero, budget: RetryBudget(retryCost: 0))
         let coordinator = RetryCoordinator(limits: limits, verdicts: MonitoredVerdicts { _ in nil })
@@ -21,7 +21,9 @@ struct RetryLimitTests {
     }
 
     @Test(arguments: [0, 1, 2, 6] as [UInt])
-    func `the retry limit is the number of retries, after a status and after a failure`(limit: UInt) async throws {
+    func `the retry limit is the maximum number of retries after a rejected status and after a failure`(
+        limit: UInt
+    ) async throws {
         let policy = RetryPolicy(retryLimit: limit, exponentialBackoffScale: 0.001)
         let busy = try ScriptedServer { _ in .status(503) }
         let silent = try ScriptedServer { _ in .disconnect }
@@ -35,11 +37,11 @@ struct RetryLimitTests {
                 #expect(response.error != nil && attempts(response) == Int(limit) + 1)
             }
         }
-        // Without a check a status is no failure.
+        // Without a validation a status is not a failure.
         #expect(attempts(await response(try session(policy).request(busy.url()))) == 1)
     }
 
-    @Test func `a lost connection is retried, a refused one is not`() async throws {
+    @Test func `ConnectionLostRetryPolicy retries a lost connection, but not a refused one`() async throws {
         let policy = ConnectionLostRetryPolicy(retryLimit: 3, exponentialBackoffScale: 0.001)
         let silent = try ScriptedServer { _ in .disconnect }
         let refusing = try ScriptedServer(backlog: .closed) { _ in .silence }
@@ -48,7 +50,7 @@ struct RetryLimitTests {
         #expect(attempts(await response(try session(policy).request(refusing.url()))) == 1)
     }
 
-    @Test func `the codes of a policy decide about failures of the network`() async throws {
+    @Test func `a policy retries only failures of the network with its codes`() async throws {
         let silent = try ScriptedServer { _ in .disconnect }
         let refusing = try ScriptedServer(backlog: .closed) { _ in .silence }
         defer { for server in [silent, refusing] { server.stop() } }
@@ -70,7 +72,7 @@ struct RetryLimitTests {
         }
     }
 
-    @Test func `retriers see an AFError, and the status below it`() async throws {
+    @Test func `retriers receive an AFError and the response of the failed attempt`() async throws {
         let seen = Locked<[String]>([])
         let busy = try ScriptedServer { _ in .status(500) }
         let refusing = try ScriptedServer(backlog: .closed) { _ in .silence }
@@ -87,7 +89,7 @@ struct RetryLimitTests {
         #expect(seen.withLock { $0 } == ["500 500 0", "500 500 1", "task 0 0", "task 0 1"])
     }
 
-    @Test func `code beside Foundation means the same types`() async throws {
+    @Test func `code in a file that imports Foundation uses the types of this package`() async throws {
         let server = try ScriptedServer { request in .status(request.fields["date"] == nil ? 400 : 200) }
         defer { server.stop() }
         let session = try session(SigningInterceptor())

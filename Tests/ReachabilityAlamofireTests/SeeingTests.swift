@@ -41,7 +41,7 @@ struct SeeingTests {
         return found
     }
 
-    @Test func `notifications of every session, in order`() async throws {
+    @Test func `notifications of every session are posted in order`() async throws {
         try await withServer(ok) { url in
             for session in [Session(startRequestsImmediately: false), SessionManager(startRequestsImmediately: false)] {
                 let request = session.request(url)
@@ -59,7 +59,7 @@ struct SeeingTests {
         }
     }
 
-    @Test func `notifications of a cancelled request`() async throws {
+    @Test func `a notification is posted for a cancelled request`() async throws {
         try await withServer(.silence) { url in
             let request = Session(startRequestsImmediately: false).request(url)
             let monitor = ClosureEventMonitor()
@@ -70,7 +70,7 @@ struct SeeingTests {
         }
     }
 
-    @Test func `the names and keys of Alamofire 4`() async throws {
+    @Test func `notifications have the names and keys of Alamofire 4`() async throws {
         try await withServer(ok) { url in
             let (bodies, sink) = AsyncStream.makeStream(of: Data?.self)
             let request = AF.request("\(url)version-4")
@@ -94,8 +94,8 @@ struct SeeingTests {
         }
     }
 
-    /// A test in the form of Alamofire's own.
-    @Test func `closures receive the events, and may be set later`() async throws {
+    /// The expectations of Alamofire's test of ClosureEventMonitor.
+    @Test func `closures receive events, also if they are set after the request was created`() async throws {
         try await withServer(ok) { url in
             let monitor = ClosureEventMonitor()
             let session = Session(startRequestsImmediately: false, eventMonitors: [monitor])
@@ -130,7 +130,7 @@ struct SeeingTests {
         }
     }
 
-    @Test func `a monitor in a file that imports Foundation`() async throws {
+    @Test func `a monitor in a file that imports Foundation receives events`() async throws {
         try await withServer(ok) { url in
             let monitor = LoggingMonitor()
             _ = await Session(eventMonitors: [monitor]).request(url).serializingString().response
@@ -139,11 +139,11 @@ struct SeeingTests {
         }
     }
 
-    @Test func `a date in a format of Foundation, and the version`() throws {
+    @Test func `dates are encoded by a formatter of Foundation, and AFInfo has the version`() throws {
         #expect(try formattedDate(Date(timeIntervalSince1970: 0)) == "date=1970" && AFInfo.version == "5.12.0")
     }
 
-    @Test func `the timeline of a response`() async throws {
+    @Test func `the times of a timeline are in order`() async throws {
         try await withServer(ok) { url in
             let before = Date().timeIntervalSinceReferenceDate
             let response = await AF.request(url).serializingString().response
@@ -158,7 +158,7 @@ struct SeeingTests {
         #expect(await AF.request("").serializingString().response.timeline == Timeline())
     }
 
-    @Test func `the text of a timeline`() {
+    @Test func `the text of a timeline contains its durations`() {
         let timeline = ReachabilityAlamofire.Timeline(
             requestStartTime: 1,
             initialResponseTime: 1.25,
@@ -173,7 +173,7 @@ struct SeeingTests {
     }
 }
 
-/// Lines of a log.
+/// A thread-safe list of lines.
 final class Lines: Sendable {
     private let lines = Locked<[String]>([])
 

@@ -22,7 +22,7 @@ import WebLab
         }
     }
 
-    /// A client that finds the names of the tests on this machine.
+    /// A client that resolves the names of the tests to the loopback address.
     private func client() -> RetryingHTTPClient {
         var configuration = HTTPClient.Configuration()
         for name in Self.names.dropFirst() { configuration.dnsOverride[name] = "127.0.0.1" }
@@ -30,7 +30,7 @@ import WebLab
     }
 
     private func session(_ client: RetryingHTTPClient, _ manager: ServerTrustManager) -> Session {
-        // The names are not known to name servers.
+        // The names exist only in the configuration of the client.
         Session(client: client, serverTrustManager: manager).overriding { $0.options.host = "127.0.0.1" }
     }
 
@@ -77,7 +77,7 @@ import WebLab
         }
     }
 
-    @Test func `a pinned certificate or key is trusted, and no other`() async throws {
+    @Test func `only a pinned certificate or key is trusted`() async throws {
         let identity = WebIdentity.good(for: "127.0.0.1")
         let (own, other) = (identity.chain[0].certificate, WebIdentity.wrongName().chain[0].certificate)
         let host = "127.0.0.1"
@@ -114,7 +114,7 @@ import WebLab
         #expect(try await outcome([host: custom]) == "custom: true")
     }
 
-    @Test func `the evaluator is that of the host`() async throws {
+    @Test func `the evaluator of the most specific host pattern decides`() async throws {
         let evaluators: [String: any ServerTrustEvaluating] = [
             "*.example.org": DefaultTrustEvaluator(), "b.example.org": PublicKeysTrustEvaluator(keys: []),
         ]
@@ -126,7 +126,7 @@ import WebLab
         #expect(try await outcome(evaluators, stranger, allHostsMustBeEvaluated: false) == "trust: true")
     }
 
-    @Test func `a redirect is evaluated for its own host`() async throws {
+    @Test func `the server of a redirect is evaluated for its own host`() async throws {
         let other = try server()
         let first = try server(redirect: "https://b.example.org:\(other.port)/")
         let plain = try ScriptedServer(replies: [.redirect(302, to: "https://b.example.org:\(other.port)/")])
@@ -144,13 +144,13 @@ import WebLab
         try await client.shutdown()
     }
 
-    @Test func `a connection is evaluated once, and no other session uses it`() async throws {
+    @Test func `a connection is evaluated once, and is not shared with another session`() async throws {
         let (server, client) = (try server(), client())
         defer { server.stop() }
         let url = "https://127.0.0.1:\(server.port)/"
         let trusted = session(client, manager(["127.0.0.1": DefaultTrustEvaluator()]))
         for _ in 0..<3 { #expect(try await trusted.request(url).serializingString().value == "secret") }
-        // The second one has fetched the chain.
+        // The second connection has fetched the chain.
         #expect(server.connections == 2)
         let refused = session(client, manager(["127.0.0.1": PublicKeysTrustEvaluator(keys: [])]))
         #expect(Self.text(await refused.request(url).serializingString().response) == "no keys")
@@ -159,7 +159,7 @@ import WebLab
         try await client.shutdown()
     }
 
-    @Test func `the connections of a session end with it`() async throws {
+    @Test func `the connections of a session are closed when it is released`() async throws {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         let context = try WebIdentity.good(for: "127.0.0.1").context()
         let server = try ScriptedServer.perConnection(coder: TLSCoder.layer(context)) { connection in
@@ -174,11 +174,11 @@ import WebLab
         }
         #expect(await exchange() == nil)
         var iterator = ends.makeAsyncIterator()
-        // That of the chain, and that of the requests.
+        // The connection that fetches the chain, and the connection of the request.
         for _ in 0..<2 { await iterator.next() }
     }
 
-    @Test func `policies of Alamofire 4 and of AFNetworking`() async throws {
+    @Test func `policies of Alamofire 4 and AFNetworking evaluate servers`() async throws {
         let identity = WebIdentity.good(for: "127.0.0.1")
         let (root, stranger) = (WebAuthority.root.certificate, WebAuthority.stranger.certificate)
         let server = try server(identity)
@@ -223,7 +223,7 @@ import WebLab
         #expect(await text(Session(securityPolicy: .default())) == "trust: true")
     }
 
-    @Test func `an adapter can be set later`() async throws {
+    @Test func `an adapter that is set after the creation of a session applies to later requests`() async throws {
         let server = try ScriptedServer { request in .status(200, body: Array((request.fields["later"] ?? "-").utf8)) }
         defer { server.stop() }
         let session = SessionManager(configuration: .ephemeral)

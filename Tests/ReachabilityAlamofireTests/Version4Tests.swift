@@ -7,7 +7,7 @@ import Testing
 import TrustForge
 import WebLab
 
-/// Code that was written for Alamofire 4 and compiles with another import, against servers.
+/// Code for Alamofire 4 with another import, against servers.
 @Suite(.timeLimit(.minutes(15))) struct Version4Tests {
     private static func reply(to request: ReceivedRequest) -> ScriptedReply {
         func text(_ text: String, _ type: String = "text/plain; charset=utf-8", status: Int = 200) -> ScriptedReply {
@@ -32,7 +32,7 @@ import WebLab
         }
     }
 
-    /// The reports of a call, sorted.
+    /// Returns the sorted reports of a call.
     private func reports(
         _ count: Int = 1,
         _ call: (ShopClient, @escaping @Sendable (String) -> Void) -> Void
@@ -51,7 +51,7 @@ import WebLab
         return reports.sorted()
     }
 
-    @Test func `answers are read`() async throws {
+    @Test func `JSON, text and property lists are read`() async throws {
         let json = try await reports { $0.readJSON($1) }
         #expect(json == ["tea 3 true id=7&new=1&tags%5B%5D=a&tags%5B%5D=b"])
         #expect(try await reports { $0.readText($1) } == ["hello"])
@@ -60,13 +60,13 @@ import WebLab
         #expect(try await reports { $0.fail($1) } == ["true true 404"])
     }
 
-    @Test func `serializers of the application make values`() async throws {
+    @Test func `serializers of the application create values`() async throws {
         #expect(try await reports { $0.readModel($1) } == ["tea"])
         #expect(try await reports { $0.refuseModel($1) } == ["format"])
         #expect(try await reports { $0.mapJSON($1) } == [#"["tea", "jam"] format("2 items")"#])
     }
 
-    @Test func `routers and header fields are sent`() async throws {
+    @Test func `requests of routers and header fields arrive at the server`() async throws {
         let routes = try await reports(2) { $0.route($1) }
         #expect(routes == ["GET /echo?page=2 - ", #"POST /echo application/json {"a":1,"b":{"c":true}}"#])
         #expect(try await reports(3) { $0.sendHeaders($1) } == ["1 true", "2 true", "3 true"])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// A token with a number, which may want to be refreshed.
+/// A token with a number.
 private struct Token: AuthenticationCredential, Hashable {
     var number = 0
     var requiresRefresh = false
@@ -12,7 +12,7 @@ private struct Token: AuthenticationCredential, Hashable {
     var field: String { "Bearer \(number)" }
 }
 
-/// Fetches the next number. A refresh ends when the test permits it.
+/// An authenticator whose refresh returns the next number. A held refresh ends when the test calls `end()`.
 private final class Numbers: Authenticator {
     struct Failure: Error {}
     typealias Completion = @Sendable (Result<Token, any Error>) -> Void
@@ -20,11 +20,11 @@ private final class Numbers: Authenticator {
     let refreshes = Locked(0)
     private let held = Locked<[Completion]>([])
     private let begun: AsyncStream<Void>.Continuation
-    /// Has an element for each refresh that has begun.
+    /// An element for each refresh that has begun.
     let begins: AsyncStream<Void>
     private let holds: Bool
     private let fails: Bool
-    /// Whether what is fetched wants to be refreshed at once.
+    /// Whether each refreshed token has already expired.
     private let isEverOld: Bool
 
     init(holds: Bool = false, fails: Bool = false, isEverOld: Bool = false) {
@@ -48,7 +48,7 @@ private final class Numbers: Authenticator {
         begun.yield()
     }
 
-    /// Ends all refreshes that are held.
+    /// Completes all held refreshes.
     func end() {
         let ends = held.withLock { held in
             defer { held = [] }
@@ -68,7 +68,7 @@ private final class Numbers: Authenticator {
     }
 }
 
-/// What Alamofire's tests expect of its interceptor of this name, over a server that lets one number in.
+/// `AuthenticationInterceptor` with the expectations of Alamofire's tests, against a server that accepts one number.
 struct AuthenticationTests {
     private func accepting(_ number: Int) -> @Sendable (Seen) -> Reply {
         { Reply("x", status: $0.fields["authorization"] == "Bearer \(number)" ? 200 : 401) }
@@ -76,7 +76,7 @@ struct AuthenticationTests {
 
     private func sent(_ lab: SessionLab) -> [String?] { lab.server.seen.map { $0.fields["authorization"] } }
 
-    @Test func `a credential is sent as it is`() async throws {
+    @Test func `a valid credential is sent without a refresh`() async throws {
         let numbers = Numbers()
         let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: Token())
         try await withServer(accepting(0)) { lab in
@@ -86,7 +86,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test func `without one nothing is sent`() async throws {
+    @Test func `a request without a credential is an error, and is not sent`() async throws {
         let interceptor = AuthenticationInterceptor(authenticator: Numbers())
         try await withServer(accepting(0)) { lab in
             let session = try lab.session(interceptor: interceptor)
@@ -103,7 +103,10 @@ struct AuthenticationTests {
     }
 
     @Test(arguments: [(true, ["Bearer 1"]), (false, ["Bearer 0", "Bearer 1"])])
-    func `it is refreshed before it is sent, or when it was refused`(isOld: Bool, fields: [String]) async throws {
+    func `a credential is refreshed before it is sent if it has expired, or after a 401`(
+        isOld: Bool,
+        fields: [String]
+    ) async throws {
         let numbers = Numbers()
         let token = Token(requiresRefresh: isOld)
         let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: token)
@@ -116,7 +119,7 @@ struct AuthenticationTests {
     }
 
     @Test(arguments: [true, false])
-    func `a hundred requests need one refresh`(isOld: Bool) async throws {
+    func `a hundred requests share one refresh`(isOld: Bool) async throws {
         let numbers = Numbers(holds: true)
         let token = Token(requiresRefresh: isOld)
         let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: token)
@@ -135,7 +138,7 @@ struct AuthenticationTests {
     }
 
     @Test(arguments: [true, false])
-    func `a refresh that fails fails those that wait for it`(isOld: Bool) async throws {
+    func `a failed refresh fails the requests that wait for it`(isOld: Bool) async throws {
         let numbers = Numbers(fails: true)
         let token = Token(requiresRefresh: isOld)
         let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: token)
@@ -150,7 +153,7 @@ struct AuthenticationTests {
     }
 
     @Test(arguments: [401, 403, 404, 500, nil])
-    func `what did not fail because of it is not refreshed`(status: Int?) async throws {
+    func `a failure for another reason does not refresh the credential`(status: Int?) async throws {
         let numbers = Numbers()
         let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: Token())
         try await withServer({ _ in
@@ -159,7 +162,7 @@ struct AuthenticationTests {
             return reply
         }) { lab in
             let session = try lab.session(interceptor: interceptor)
-            // Without a check a status is an answer, of 401, too.
+            // Without a validation every status is an answer, also 401.
             _ = await session.request(lab.server.url()).serializingResponse(using: StringResponseSerializer()).response
             if status != 401 {
                 _ = await session.request(lab.server.url()).validate().serializingResponse(
@@ -170,7 +173,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test func `a request that was sent with the former credential is only sent again`() async throws {
+    @Test func `a request that was sent with an earlier credential is sent again without a refresh`() async throws {
         let numbers = Numbers()
         let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: Token())
         try await withServer({ seen in
@@ -184,7 +187,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test func `refreshes are counted in a window of time`() async throws {
+    @Test func `the number of refreshes is limited within a time window`() async throws {
         let world = VirtualWorld()
         let numbers = Numbers()
         let interceptor = AuthenticationInterceptor(
@@ -206,7 +209,7 @@ struct AuthenticationTests {
     }
 
     @Test(arguments: [(AuthenticationInterceptor<Numbers>.RefreshWindow?.none, 1), (.init(maximumAttempts: 3), 3)])
-    private func `a credential that is always old does not refresh for ever`(
+    private func `a credential that is always expired is refreshed a limited number of times`(
         window: AuthenticationInterceptor<Numbers>.RefreshWindow?,
         count: Int
     ) async throws {
@@ -223,7 +226,7 @@ struct AuthenticationTests {
         }
     }
 
-    @Test func `a request that is cancelled lets go, and the refresh goes on`() async throws {
+    @Test func `a refresh continues after the request that started it was cancelled`() async throws {
         let numbers = Numbers(holds: true)
         let token = Token(requiresRefresh: true)
         let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: token)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// The text of a command of curl(1), as a shell reads it.
+/// The curl(1) command line of a request, quoted for a shell.
 struct CURLTextTests {
     @Test(arguments: [
         (URLRequest(text: "https://h/a?b=c&d"), "curl 'https://h/a?b=c&d'"),
@@ -37,17 +37,17 @@ struct CURLTextTests {
             "curl -X PUT -H Content-Type: --data-binary '@/a b' https://h/"
         ),
     ])
-    func `words are quoted and secrets masked`(request: URLRequest, text: String) {
+    func `the curl command is quoted for a shell, and secrets are masked`(request: URLRequest, text: String) {
         #expect(request.cURLDescription() == text)
     }
 
-    @Test func `secrets are shown to who asks for them`() {
+    @Test func `secrets are shown on request`() {
         let request = URLRequest(text: "https://u:p@h/", headers: ["Authorization": "x"])
         #expect(request.cURLDescription(showingSecrets: true) == "curl -H 'Authorization: x' https://u:p@h/")
     }
 }
 
-/// What curl would read otherwise than it is meant.
+/// Values that curl would interpret as patterns or options.
 struct CURLPitfallTests {
     @Test(arguments: [
         (URLRequest(text: "https://[::1]/a{b}"), "curl -g 'https://[::1]/a{b}'"),
@@ -61,7 +61,7 @@ struct CURLPitfallTests {
             "curl -X HEAD -H Content-Type: --data-raw a https://h/"
         ),
     ])
-    func `no part is taken for another`(request: URLRequest, text: String) {
+    func `curl does not misread any part of the command`(request: URLRequest, text: String) {
         #expect(request.cURLDescription() == text)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// Requests that are cancelled before the response, and the handlers that receive the end.
 struct CancellationTests {
-    @Test func `cancel ends a request that waits for its answer`() async throws {
+    @Test func `cancel ends a request that waits for its response`() async throws {
         try await withServer({ _ in .silence }) { lab in
             let request = try lab.session().request(lab.server.url())
             async let response = request.serializingResponse(using: DataResponseSerializer()).response
@@ -19,7 +19,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func `the head is kept if the body is cancelled or breaks off`() async throws {
+    @Test func `the head of a response is kept if its body is cancelled or interrupted`() async throws {
         var cut = Reply("begin", fields: ["X-Own": "1"])
         (cut.length, cut.closes) = (1000, true)
         var stalled = cut
@@ -53,7 +53,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func `in a cancelled task it is cancelled, a download, too`() async throws {
+    @Test func `a request or download in a cancelled task is cancelled`() async throws {
         try await withServer({ _ in .silence }) { lab in
             let session = try lab.session()
             let requests: [any SerializedRequest] = [
@@ -70,7 +70,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func `one that was cancelled before it was sent never is`() async throws {
+    @Test func `a request that was cancelled before it was sent is never sent`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let request = try lab.session(startRequestsImmediately: false).request(lab.server.url()).cancel()
             #expect(
@@ -81,7 +81,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func `cancel after the end changes nothing`() async throws {
+    @Test func `cancel after the end has no effect`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let request = try lab.session().request(lab.server.url())
             _ = try await request.serializingString().value
@@ -91,7 +91,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func `the last who leaves cancels the work, and not the first`() async {
+    @Test func `the work is cancelled when its last waiting task is cancelled`() async {
         let (began, start) = AsyncStream.makeStream(of: Void.self)
         let isCancelled = Locked(false)
         let exchange = Exchange(cancelled: "cancelled")
@@ -114,7 +114,7 @@ struct CancellationTests {
         #expect(await exchange.value() == "cancelled")
     }
 
-    @Test func `one exchange serves all who wait for it`() async {
+    @Test func `one exchange serves all waiting tasks`() async {
         let count = Locked(0)
         let exchange = Exchange(cancelled: 0)
         await withTaskGroup(of: Int.self) { group in
@@ -132,7 +132,7 @@ struct CancellationTests {
         #expect(count.withLock { $0 } == 1)
     }
 
-    @Test func `handlers are called on their queue in the order they were added`() async throws {
+    @Test func `handlers are called on their queues in the order in which they were added`() async throws {
         try await withServer({ _ in Reply("[1]") }) { lab in
             let queue = DispatchQueue(label: "test")
             let order = Locked<[String]>([])
@@ -153,7 +153,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func `a handler is told of a cancellation`() async throws {
+    @Test func `a handler receives the error of a cancellation`() async throws {
         try await withServer({ _ in .silence }) { lab in
             let request = try lab.session().request(lab.server.url())
             let isCancelled = await withCheckedContinuation { continuation in

@@ -24,13 +24,13 @@ struct CookieTests {
 
     @Test(arguments: [
         ("n=v", "n=v"), (" n = v ; ", "n=v"), ("n=\"v=1\"", "n=\"v=1\""), ("n=", "n="), ("n", nil),
-        // A cookie without a name could pass for one with any name.
+        // A cookie without a name could imitate a cookie of any name.
         ("=v", nil), ("=__Host-n=v", nil),
         ("", nil), (";n=v", nil),
         ("n=v\u{301}", "n=v\u{301}"), ("n=a\r\nX: y", nil), ("n=a\u{0}", nil),
         ("n=" + String(repeating: "v", count: 4096), nil),
     ])
-    func `a cookie is a name and a value`(field: String, sent: String?) {
+    func `a cookie requires a name, a value and permitted characters`(field: String, sent: String?) {
         #expect(Self.sent(field, to: "https://www.example.com/a/b/") == sent)
     }
 
@@ -63,11 +63,11 @@ struct CookieTests {
         ("n=v; Expires=Fri, 31 Dec 9999 23:59:59 GMT", "https://www.example.com/a/b/", true),
         ("n=v; Expires=yesterday", "https://www.example.com/a/b/", true),
     ])
-    func `a cookie is sent to the hosts and paths that it is for`(field: String, url: String, isSent: Bool) {
+    func `a cookie is sent only to its hosts and paths`(field: String, url: String, isSent: Bool) {
         #expect((Self.sent(field, to: url) != nil) == isSent)
     }
 
-    @Test func `a server sets no cookies for an address that it is not`() {
+    @Test func `a server sets cookies only for its own address`() {
         let address = Self.parse("https://192.0.2.1/")
         #expect(Self.sent("n=v; Domain=2.1", to: "https://192.0.2.1/", setBy: address) == nil)
         #expect(Self.sent("n=v", to: "https://192.0.2.1/", setBy: address) == "n=v")
@@ -75,7 +75,7 @@ struct CookieTests {
         #expect(Self.sent("n=v", to: "https://[2001:db8::1]/x", setBy: literal) == "n=v")
     }
 
-    @Test func `without TLS a server sets no secure cookie and replaces none`() {
+    @Test func `a server without TLS neither sets nor replaces secure cookies`() {
         let plain = Self.parse("http://www.example.com/")
         #expect(Self.sent("n=v; Secure", to: "https://www.example.com/", setBy: plain) == nil)
         let storage = Self.storage()
@@ -84,7 +84,7 @@ struct CookieTests {
         #expect(storage.field(for: Self.url.absoluteString) == "n=good")
     }
 
-    @Test func `longer paths come first, then older cookies, and a new value keeps the place`() throws {
+    @Test func `cookies are ordered by length of path and age, and a new value keeps the place`() throws {
         let storage = Self.storage()
         storage.keep(["a=1; Path=/", "b=2; Path=/a/b", "c=3; Path=/", "a=4; Path=/"], from: Self.url.absoluteString)
         #expect(storage.field(for: Self.url.absoluteString) == "b=2; a=4; c=3")
@@ -96,7 +96,7 @@ struct CookieTests {
         #expect(storage.field(for: Self.url.absoluteString) == nil)
     }
 
-    @Test func `the number of cookies is bounded by domain and in total`() throws {
+    @Test func `the number of cookies is limited for each domain and in total`() throws {
         let storage = Self.storage()
         storage.keep(["kept=1"], from: "https://other.example/")
         storage.keep((0..<1000).map { "n\($0)=v; Path=/" }, from: Self.url.absoluteString)
@@ -108,7 +108,7 @@ struct CookieTests {
         #expect(all.last?.domain == "host3009.example" && storage.field(for: "https://host3009.example/") == "n=v")
     }
 
-    @Test func `without TLS a server shadows no secure cookie of a domain above or below`() {
+    @Test func `a server without TLS does not shadow a secure cookie of a domain above or below`() {
         let storage = Self.storage()
         storage.keep(
             ["up=good; Secure; Domain=example.com; Path=/", "own=good; Secure; Path=/"],
@@ -133,7 +133,7 @@ struct CookieTests {
             ("999999999999999999999999", nil), ("1 Jan 2027 0:0:99999999999999999999", nil),
         ] as [(String, Double?)]
     )
-    func `dates of cookies are read in any format`(text: String, seconds: Double?) {
+    func `dates of cookies are parsed in any format of RFC 6265`(text: String, seconds: Double?) {
         #expect(CookieDate.date(text)?.timeIntervalSince1970 == seconds)
     }
 
@@ -167,13 +167,13 @@ struct CookieTests {
         ("https://example.com/", "n=v; Path=/../x", "https://example.com/x", false),
         ("https://example.com/", "n=v; Path=/a%2Fb", "https://example.com/a/b", false),
     ])
-    func `no cookie reaches another host`(from: String, field: String, to: String, isSent: Bool) {
+    func `no cookie is sent to another host`(from: String, field: String, to: String, isSent: Bool) {
         let storage = Self.storage()
         storage.keep([field], from: from)
         #expect((storage.field(for: to) != nil) == isSent)
     }
 
-    @Test func `random fields set nothing that a request cannot have`() {
+    @Test func `random fields never cause an invalid field Cookie or a cookie for another host`() {
         var random = SystemRandomNumberGenerator()
         let words = [
             "n", "=", ";", " ", "\t", "Domain", "Path", "/", ".", "com", "example", "Expires", "Max-Age", "-", "9", ":",
@@ -194,7 +194,7 @@ struct CookieTests {
         }
     }
 
-    @Test func `a cookie of the caller is sent as one of a server`() throws {
+    @Test func `a cookie of the caller is sent like a cookie of a server`() throws {
         let storage = Self.storage()
         let cookie = try #require(
             HTTPCookie(properties: [.name: "n", .value: "v", .domain: ".example.com", .path: "/", .secure: "TRUE"])
@@ -217,7 +217,7 @@ struct CookieTests {
         }
     }
 
-    @Test func `fields that were joined are split again`() {
+    @Test func `joined fields Set-Cookie are split into cookies`() {
         let fields = [
             "set-cookie":
                 "a=1; Expires=Wed, 09 Jun 2100 10:18:14 GMT; Path=/, b=2, c=3; Secure, __Host-e=5; Domain=other.com"
@@ -228,7 +228,7 @@ struct CookieTests {
         #expect(HTTPCookie.cookies(withResponseHeaderFields: [:], for: Self.url).isEmpty)
     }
 
-    @Test func `policies, and the time when a cookie was set`() throws {
+    @Test func `accept policies apply, and cookies can be removed by their time`() throws {
         let time = Locked(Self.now)
         let storage = HTTPCookieStorage(now: { time.withLock { $0 } })
         let cookie = HTTPCookie(name: "n", value: "v", domain: "example.com")

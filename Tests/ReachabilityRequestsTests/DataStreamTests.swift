@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// Answers that are read as they come.
+/// Streams of data against a server.
 struct DataStreamTests {
     private static let long = Reply(String(repeating: "0123456789", count: 400_000))
 
@@ -15,7 +15,7 @@ struct DataStreamTests {
         return whole
     }
 
-    @Test func `all of it comes, in order, and its end is told`() async throws {
+    @Test func `a stream delivers all data in order, and then its completion`() async throws {
         try await withServer({ _ in Self.long }) { lab in
             let request = try lab.session().streamRequest(lab.server.url()).validate()
             #expect(request.completion == nil)
@@ -28,7 +28,7 @@ struct DataStreamTests {
         }
     }
 
-    @Test func `nothing is handed over before the one before it was taken`() async {
+    @Test func `an element is handed over after the previous one was taken`() async {
         let (rendezvous, given) = (Rendezvous<Int>(), Locked(0))
         let giver = Task {
             for number in 1...100 {
@@ -43,11 +43,11 @@ struct DataStreamTests {
         }
         rendezvous.end()
         #expect(await rendezvous.take() == nil)
-        // The eleventh was offered, or the twelfth never was.
+        // The end arrived while the eleventh element was offered, or before the twelfth was.
         #expect([11, 12].contains(await giver.value))
     }
 
-    @Test func `it is sent again until an answer begins, and not after that`() async throws {
+    @Test func `a stream is retried until an answer begins, and not after that`() async throws {
         var cut = Reply("begin")
         (cut.length, cut.closes) = (10, true)
         let replies = Replies([Reply(status: 503), cut, Reply("all of it")])
@@ -57,7 +57,7 @@ struct DataStreamTests {
             var pieces: [Data] = []
             do {
                 for try await piece in request { pieces.append(piece) }
-                Issue.record("it ended well")
+                Issue.record("the stream ended without an error")
             } catch {
                 #expect((error as? AFError)?.isSessionTaskError == true)
             }
@@ -67,7 +67,7 @@ struct DataStreamTests {
         }
     }
 
-    @Test func `a refused answer has no pieces`() async throws {
+    @Test func `a rejected answer has no pieces`() async throws {
         try await withServer({ _ in Reply("no", status: 404) }) { lab in
             let request = try lab.session().streamRequest(lab.server.url()).validate()
             await #expect(throws: AFError.self) { try await all(request) }
@@ -77,7 +77,7 @@ struct DataStreamTests {
         }
     }
 
-    @Test func `cancel, and who leaves the loop, end it`() async throws {
+    @Test func `cancel and the end of the loop cancel the stream`() async throws {
         var endless = Reply("begin")
         (endless.length, endless.stalls) = (1000, true)
         try await withServer({ [endless] _ in endless }) { lab in
@@ -85,7 +85,7 @@ struct DataStreamTests {
             let cancelled = session.streamRequest(lab.server.url())
             do {
                 for try await _ in cancelled { cancelled.cancel() }
-                Issue.record("it ended well")
+                Issue.record("the stream ended without an error")
             } catch {
                 #expect((error as? AFError)?.isExplicitlyCancelledError == true)
             }
@@ -101,7 +101,7 @@ struct DataStreamTests {
         }
     }
 
-    @Test func `one that was cancelled before it was sent never is`() async throws {
+    @Test func `a stream that was cancelled before it was sent is never sent`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let request = try lab.session().streamRequest(lab.server.url()).cancel()
             await #expect(throws: AFError.self) { try await all(request) }
@@ -109,7 +109,7 @@ struct DataStreamTests {
         }
     }
 
-    @Test func `it has one reader`() async throws {
+    @Test func `a stream has one reader`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let request = try lab.session().streamRequest(lab.server.url())
             var (first, second) = (request.makeAsyncIterator(), request.makeAsyncIterator())
@@ -119,7 +119,7 @@ struct DataStreamTests {
         }
     }
 
-    @Test func `a handler is told each piece on its queue, then the end, once`() async throws {
+    @Test func `a handler receives each piece on its queue, and then the completion once`() async throws {
         try await withServer({ _ in Self.long }) { lab in
             let queue = DispatchQueue(label: "handler")
             let (count, ends) = (Locked(0), AsyncStream.makeStream(of: DataStreamRequest.Completion.self))
@@ -139,7 +139,7 @@ struct DataStreamTests {
         }
     }
 
-    @Test func `a handler that cancels is told so`() async throws {
+    @Test func `a handler that cancels the stream receives the cancellation`() async throws {
         var endless = Reply("begin")
         (endless.length, endless.stalls) = (1000, true)
         try await withServer({ [endless] _ in endless }) { lab in
@@ -157,7 +157,7 @@ struct DataStreamTests {
         }
     }
 
-    @Test func `a handler that throws ends it with its error`() async throws {
+    @Test func `an error of a handler cancels the stream and is its error`() async throws {
         struct Own: Error {}
         var endless = Reply("begin")
         (endless.length, endless.stalls) = (1000, true)
@@ -198,19 +198,19 @@ struct DataStreamTests {
         await events.reduce(into: "") { $0 += $1 }
     }
 
-    @Test func `every handler gets all pieces and the end`() async throws {
+    @Test func `every handler receives all pieces and the completion`() async throws {
         try await withServer({ _ in Reply("pieces ") }) { lab in
             let request = try lab.session(startRequestsImmediately: false).streamRequest(lab.server.url())
             let handlers = (0..<3).map { _ in handled(request) }
             request.resume()
             for events in handlers { #expect(await joined(events) == "pieces end") }
-            // One that is added later gets the end alone.
+            // A handler that is added later receives only the completion.
             #expect(await joined(handled(request)) == "end")
             #expect(lab.server.seen.count == 1)
         }
     }
 
-    @Test func `a handler beside a loop, and a loop beside a handler, get an end that says so`() async throws {
+    @Test func `a handler beside a loop, and a loop beside a handler, fail with StreamTaken`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let looped = try lab.session().streamRequest(lab.server.url())
             var iterator = looped.makeAsyncIterator()

@@ -7,9 +7,9 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// A session with default settings, as code that comes from Alamofire expects it.
+/// Sessions with default settings, which behave as in Alamofire.
 struct DefaultSessionTests {
-    /// A session without a policy, without the kernel's verdicts.
+    /// A session that retries nothing by default, and does not query the kernel for reachability.
     private func session(
         _ policy: RetryPolicy = .singleAttempt,
         interceptor: (any RequestInterceptor)? = nil,
@@ -33,7 +33,7 @@ struct DefaultSessionTests {
 
     init() throws { refusing = try ScriptedServer(backlog: .closed) { _ in .silence } }
 
-    @Test(arguments: [HTTPMethod.get, .post]) func `a refused connection is reported at once, by its name`(
+    @Test(arguments: [HTTPMethod.get, .post]) func `a refused connection is reported immediately as refused`(
         method: HTTPMethod
     ) async throws {
         let response = try await session().request(refusing.url(), method: method).serializingResponse(
@@ -48,8 +48,8 @@ struct DefaultSessionTests {
         #expect(other.error?.attempts.count == 3 && other.error?.connectionFailure == .refused)
     }
 
-    @Test func `an unknown name is reported at once`() async throws {
-        // The tests run without a network, so the name service fails at once.
+    @Test func `an unknown host name is reported immediately`() async throws {
+        // The tests run without a network, so the name service fails immediately.
         let url = "http://nowhere.invalid/"
         for (policy, attempts) in [(RetryPolicy.singleAttempt, 1), (.standard, 3)] {
             let error = try await session(policy).request(url).serializingResponse(using: DataResponseSerializer())
@@ -59,7 +59,7 @@ struct DefaultSessionTests {
         }
     }
 
-    @Test func `a failed TLS handshake is reported at once`() async throws {
+    @Test func `a failed TLS handshake is reported immediately and is not retried`() async throws {
         let server = try ScriptedServer.perConnection { connection in
             _ = connection.receive()
             connection.send("HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -75,7 +75,7 @@ struct DefaultSessionTests {
         }
     }
 
-    @Test func `a status is no failure, and is not retried`() async throws {
+    @Test func `a status of 503 is an answer, and is not retried`() async throws {
         try await withServer({ _ in Reply("x", status: 503) }) { lab in
             #expect(try await session().request(lab.server.url()).serializingString().value == "x")
             let error = try await session().request(lab.server.url()).validate()
@@ -92,7 +92,7 @@ struct DefaultSessionTests {
         }
     }
 
-    @Test func `a download that nothing waits for is made`() async throws {
+    @Test func `a download without a handler is sent`() async throws {
         let folder = "\(FileManager.default.temporaryDirectory.path)/download-\(UUID())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -102,7 +102,7 @@ struct DefaultSessionTests {
         }
     }
 
-    @Test func `a session that does not start requests waits for resume, also with a handler`() async throws {
+    @Test func `a session that does not start requests sends them after resume or when a task waits`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let request = try session(startRequestsImmediately: false).request(lab.server.url())
             let value = Task {
@@ -114,13 +114,13 @@ struct DefaultSessionTests {
             #expect(request.state == .initialized && lab.server.seen.isEmpty)
             request.resume()
             #expect(await value.value == "x")
-            // To wait for it sends it, too.
+            // A task that waits also sends the request.
             let other = try session(startRequestsImmediately: false).request(lab.server.url())
             #expect(try await other.serializingString().value == "x")
         }
     }
 
-    @Test func `handlers of many requests run one after the other`() async throws {
+    @Test func `handlers of many requests run one after the other on the main queue`() async throws {
         let (inside, calls) = (Locked(0), AsyncStream.makeStream(of: Int.self))
         try await withServer({ _ in Reply("x") }) { lab in
             for _ in 0..<40 {
@@ -144,7 +144,7 @@ struct DefaultSessionTests {
         }
     }
 
-    @Test func `a check that is added after a handler is asked`() async throws {
+    @Test func `a validation that is added after a handler is applied`() async throws {
         let gate = DispatchSemaphore(value: 0)
         try await withServer({ _ in
             gate.wait()
@@ -163,7 +163,7 @@ struct DefaultSessionTests {
         }
     }
 
-    @Test func `a check that is added after the answer is asked`() async throws {
+    @Test func `a validation that is added after the answer is applied`() async throws {
         try await withServer({ _ in Reply("x", status: 404) }) { lab in
             let request = try session().request(lab.server.url())
             #expect(try await request.serializingString().value == "x")
@@ -172,7 +172,7 @@ struct DefaultSessionTests {
         }
     }
 
-    @Test func `retriers get a AFError, whatever failed`() async throws {
+    @Test func `retriers receive every failure as an AFError`() async throws {
         let errors = Locked<[any Error]>([])
         let retrier = Retrier { request, _, error, completion in
             errors.withLock { $0.append(error) }
@@ -219,11 +219,11 @@ struct DefaultSessionTests {
             (["LANGUAGE": "de:de:de"], "de;q=1.0"), (["LANG": String(repeating: "de-", count: 100)], "en;q=1.0"),
         ] as [([String: String], String)]
     )
-    func `languages of the environment`(variables: [String: String], value: String) {
+    func `Accept-Language follows from the environment variables`(variables: [String: String], value: String) {
         #expect(HTTPHeader.acceptedLanguages { variables[$0] } == value)
     }
 
-    @Test func `errors have a localized description`() throws {
+    @Test func `the localized description of an error is its text`() throws {
         let errors: [any LocalizedError] = [
             AFError.explicitlyCancelled, AuthenticationError.missingCredential, StreamTaken(),
             StatusFailure(status: 503), InvalidRequest.method("x"), RetryPolicyError.neverEnds,
@@ -232,7 +232,7 @@ struct DefaultSessionTests {
         #expect(AFError.explicitlyCancelled.localizedDescription == "the request was cancelled")
     }
 
-    @Test func `print and debugPrint show what Alamofire's do`() async throws {
+    @Test func `print and debugPrint show the same parts of a request and a response as in Alamofire`() async throws {
         try await withServer({ _ in
             Reply("{\n}\u{1b}", type: "application/json", fields: ["Set-Cookie": "hidden"])
         }) { lab in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// Downloads in Alamofire's form, to a place that a closure chooses.
+/// Downloads whose place is chosen by a closure, as in Alamofire.
 struct DestinationTests {
     private struct Item: Codable, Hashable, Sendable { var number: Int }
 
@@ -16,7 +16,7 @@ struct DestinationTests {
         await withCheckedContinuation { continuation in _ = add { continuation.resume(returning: $0) } }
     }
 
-    @Test func `without a destination the file is in the temporary directory, whatever the status`() async throws {
+    @Test func `without a destination the file of any status is in the temporary directory`() async throws {
         try await withServer({ Reply(text, status: Int($0.path.dropFirst()) ?? 200) }) { lab in
             for status in [200, 404, 500] {
                 let download = try lab.session().overriding { $0.policy = .singleAttempt }
@@ -33,7 +33,7 @@ struct DestinationTests {
         }
     }
 
-    @Test func `handlers and tasks read the file`() async throws {
+    @Test func `handlers and tasks read the downloaded file`() async throws {
         try await withServer({ _ in Reply(text, type: "application/json") }) { lab in
             let download = try lab.session().download(lab.server.url()).validate()
             let url: AFDownloadResponse<URL> = await response { download.responseURL(completionHandler: $0) }
@@ -56,7 +56,9 @@ struct DestinationTests {
         }
     }
 
-    @Test func `a closure chooses the place, directories are made and files replaced if it says so`() async throws {
+    @Test func `a destination closure chooses the place, and its options create directories and replace files`()
+        async throws
+    {
         try await withFolder { folder in
             try await withServer({ _ in
                 Reply(text, fields: ["Content-Disposition": "attachment; filename=\"../n.txt\""])
@@ -102,7 +104,7 @@ struct DestinationTests {
         #expect(place.lastPathComponent == "f.txt" && options == .removePreviousFile)
     }
 
-    @Test func `a closure validates the file, and what it rejects is deleted`() async throws {
+    @Test func `a closure validates the file, and a rejected file is deleted`() async throws {
         struct Refusal: Error {}
         try await withServer({ _ in Reply(text) }) { lab in
             let content = Locked("")
@@ -120,7 +122,7 @@ struct DestinationTests {
         }
     }
 
-    /// Sends the first half, and waits. The rest is sent to who asks for it.
+    /// Replies with the first half and keeps the connection open. A range request receives the rest.
     private static func half(of content: [UInt8]) -> @Sendable (Seen) -> Reply {
         { request in
             var reply = DownloadTests.serve(content, request)
@@ -135,7 +137,7 @@ struct DestinationTests {
         for await step in download.downloadProgress() where step.completedUnitCount >= Int64(count / 2) { return }
     }
 
-    @Test func `a cancelled download is continued with its data`() async throws {
+    @Test func `a cancelled download is continued with its resume data`() async throws {
         let content = (0..<400_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         try await withServer(Self.half(of: content)) { lab in
             let session = try lab.session()
@@ -158,7 +160,7 @@ struct DestinationTests {
         }
     }
 
-    @Test func `without data to continue nothing stays`() async throws {
+    @Test func `a download that is cancelled without resume data leaves no file`() async throws {
         let content = [UInt8](repeating: 7, count: 400_000)
         try await withServer(Self.half(of: content)) { lab in
             let download = try lab.session().download(lab.server.url())

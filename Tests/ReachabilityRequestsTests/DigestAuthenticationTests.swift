@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// A responder as a class, because a macro cannot change a variable.
+/// A challenge responder as a class, because `#expect` cannot change a variable.
 private final class Responder {
     private var responder: ChallengeResponder
 
@@ -30,7 +30,7 @@ struct DigestAuthenticationTests {
     ]
 
     @Test(arguments: rfc7616)
-    func `the answers are those of the examples of RFC 7616`(algorithm: String, response: String) throws {
+    func `the field Authorization equals that of the examples of RFC 7616`(algorithm: String, response: String) throws {
         let responder = Responder(user: "Mufasa", password: "Circle of Life")
         #expect(
             responder.accept([
@@ -55,11 +55,11 @@ struct DigestAuthenticationTests {
                 cnonce="f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
                 """
         )
-        // The next request with the same nonce counts on.
+        // The next request with the same nonce has the next count.
         #expect(responder.authorization(method: "GET", target: "/")?.contains("nc=00000002") == true)
     }
 
-    @Test func `without a quality the answer is that of RFC 2069`() throws {
+    @Test func `without a qop the digest is that of RFC 2069`() throws {
         let responder = Responder(user: "Mufasa", password: "CircleOfLife")
         #expect(responder.accept([#"Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093""#]))
         let value = try #require(responder.authorization(method: "GET", target: "/dir/index.html"))
@@ -67,7 +67,7 @@ struct DigestAuthenticationTests {
         #expect(!value.contains("cnonce") && !value.contains("qop") && !value.contains("algorithm"))
     }
 
-    @Test func `a user name is hashed or encoded as the server can read it`() throws {
+    @Test func `a user name is hashed or encoded as the challenge permits`() throws {
         let hashed = Responder(user: "Jäsøn Doe", password: "secret")
         #expect(hashed.accept([#"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256, userhash=true"#]))
         let value = try #require(hashed.authorization(method: "GET", target: "/"))
@@ -92,7 +92,7 @@ struct DigestAuthenticationTests {
         #expect(responder.authorization(method: "GET", target: "/")?.contains("algorithm=SHA-256") == true)
     }
 
-    @Test func `Basic is used where nothing else is supported`() {
+    @Test func `Basic is used if no other offered scheme is supported`() {
         let responder = Responder(user: "Aladdin", password: "open sesame")
         #expect(responder.authorization(method: "GET", target: "/") == nil)
         #expect(responder.accept([#"Negotiate, Digest realm="r", nonce="n", qop="auth-int", Basic realm="r""#]))
@@ -111,10 +111,10 @@ struct DigestAuthenticationTests {
         #expect(stale.accept([challenge]))
         #expect(stale.accept([challenge + ", stale=TRUE"]))
         #expect(stale.accept([challenge + ", stale=true"]))
-        // The number of answers is limited, because a server may call every nonce stale.
+        // The number of answers is limited, because a server may report every nonce as stale.
         #expect(!stale.accept([challenge + ", stale=true"]))
 
-        // After Digest the password is not sent with Basic.
+        // After a Digest challenge the password is not sent with Basic.
         let downgraded = Responder(user: "u", password: "p")
         #expect(downgraded.accept([challenge]))
         #expect(!downgraded.accept([#"Basic realm="r""#]))

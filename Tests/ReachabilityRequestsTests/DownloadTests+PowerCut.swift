@@ -3,9 +3,9 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// The machine has stopped in the middle of a download: of what was not brought to the disk, anything may be there.
+/// Downloads after the machine has stopped. Data that was not synchronized to the disk may have any content.
 extension DownloadTests {
-    @Test func `what is on the disk for certain is a multiple of 64 MiB`() {
+    @Test func `the part that is certainly on the disk is a multiple of 64 MiB`() {
         let piece: Int64 = 67_108_864
         let rows: [(size: Int64, synced: Int64)] = [
             (0, 0), (1, 0), (piece, 0), (piece + 1, piece), (2 * piece, piece), (3 * piece - 1, 2 * piece),
@@ -14,13 +14,15 @@ extension DownloadTests {
     }
 
     @Test(arguments: [true, false])
-    func `after another start of the machine it goes on from what was brought to the disk`(isOther: Bool) async throws {
+    func `after a restart of the machine a download continues from the part that was written to the disk`(
+        isOther: Bool
+    ) async throws {
         let (synced, rest) = (64 << 20, 3 << 20)
         let content = [UInt8](repeating: 1, count: synced) + [UInt8](repeating: 2, count: rest)
         try await withFolder { folder in
             try await withServer({ Self.serve(content, $0) }) { lab in
                 let path = "\(folder)/file"
-                // What came last is there by its size alone, where the machine has stopped.
+                // After another boot the last mebibyte has the right size and the wrong content.
                 let last: [UInt8] = Array(repeating: isOther ? 0 : 2, count: 1 << 20)
                 try Data(content.prefix(synced) + last).write(to: URL(filePath: "\(path).part"))
                 var known = ResumeData(url: lab.server.url(), validator: #""v1""#, total: Int64(content.count))
@@ -36,7 +38,7 @@ extension DownloadTests {
         }
     }
 
-    @Test func `what is known of a part says which start of the machine has written it`() async throws {
+    @Test func `the file beside a part contains the identity of the boot that has written it`() async throws {
         try await withFolder { folder in
             try await withServer({ request in
                 guard request.fields["range"] == nil else { return Reply(status: 404) }

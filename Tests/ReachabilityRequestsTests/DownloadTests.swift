@@ -5,11 +5,11 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// Downloads from a server on the loopback address, which is cut, changes its mind and lies.
+/// Downloads from a loopback server that interrupts answers, changes the file or sends invalid header fields.
 struct DownloadTests {
     private static let content = (0..<60).map { UInt8($0 + 33) }
 
-    /// Serves a file as a good server does.
+    /// The reply of a server that supports ranges and entity tags.
     static func serve(_ content: [UInt8], tag: String? = #""v1""#, _ request: Seen) -> Reply {
         var reply = Reply()
         reply.fields["ETag"] = tag
@@ -30,7 +30,7 @@ struct DownloadTests {
         return reply
     }
 
-    /// Of an answer only so many bytes, and then the end of the connection.
+    /// A reply whose connection is closed after a number of bytes of the body.
     private static func cut(_ reply: Reply, at count: Int) -> Reply {
         guard count < reply.body.count else { return reply }
         var reply = reply
@@ -53,14 +53,14 @@ struct DownloadTests {
         try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
     }
 
-    /// Leaves a part as an earlier process would have.
+    /// Writes a part and its description, as an earlier process leaves them.
     private func leavePart(_ part: [UInt8], at path: String, of url: String, total: Int64? = 60) throws {
         try Data(part).write(to: URL(filePath: "\(path).part"))
         let known = ResumeData(url: url, validator: #""v1""#, total: total)
         try JSONEncoder().encode(known).write(to: URL(filePath: "\(path).part.json"))
     }
 
-    @Test func `a file has its name when it is whole, and nothing stays beside it`() async throws {
+    @Test func `a complete file gets its name, and no other file remains`() async throws {
         try await withFolder { folder in
             try await withServer({ Self.serve(Self.content, $0) }) { lab in
                 let download = try lab.session().download(lab.server.url(), to: "\(folder)/file").validate()
@@ -77,7 +77,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `cut at every byte, the file is right`() async throws {
+    @Test func `a download that is cut at any byte has the right content`() async throws {
         try await withFolder { folder in
             let count = Locked(0)
             let place = Locked(0)
@@ -102,7 +102,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `one that is cut again and again sends little twice`() async throws {
+    @Test func `a download that is cut repeatedly transfers few bytes twice`() async throws {
         let content = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         try await withFolder { folder in
             try await withServer({ Self.cut(Self.serve(content, $0), at: 400_000) }) { lab in
@@ -110,7 +110,7 @@ struct DownloadTests {
                     .serializingDownloadedFileURL().response
                 #expect(response.error == nil)
                 #expect(bytes("\(folder)/file") == content)
-                // A piece that is shorter than 64 KiB may come again.
+                // A piece that is shorter than 64 KiB may be transferred twice.
                 let twice = try #require(response.metrics).receivedBytes - 2_000_000
                 #expect(twice < 65536 * Int64(lab.server.seen.count))
                 #expect(lab.server.seen.last?.fields["range"] != nil)
@@ -118,7 +118,8 @@ struct DownloadTests {
         }
     }
 
-    @Test func `the whole file is looked at before it has its name, and what is refused is thrown away`() async throws {
+    @Test func `the complete file is validated before it gets its name, and is deleted if it is rejected`() async throws
+    {
         struct Refusal: Error {}
         try await withFolder { folder in
             try await withServer({ Self.serve(Self.content, $0) }) { lab in
@@ -137,7 +138,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `progress tells that it starts over, and why`() async throws {
+    @Test func `the progress reports that a download starts over, and the reason`() async throws {
         try await withFolder { folder in
             try await withServer({ Self.serve(Self.content, tag: #""v2""#, $0) }) { lab in
                 let path = "\(folder)/file"
@@ -154,7 +155,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `what an earlier process left is gone on with`() async throws {
+    @Test func `a part that an earlier process has left is continued`() async throws {
         try await withFolder { folder in
             try await withServer({ Self.serve(Self.content, $0) }) { lab in
                 for count in [1, 30, 59, 60] {
@@ -174,7 +175,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: ["other tag", "412", "416", "other length", "coding", "no range", "another URL", "damaged note"])
-    func `what cannot be gone on with is fetched anew`(kind: String) async throws {
+    func `a part that cannot be continued is downloaded again from the beginning`(kind: String) async throws {
         try await withFolder { folder in
             try await withServer({ request in
                 guard request.fields["range"] != nil else { return Self.serve(Self.content, request) }
@@ -201,7 +202,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `a refused answer leaves the part as it is`() async throws {
+    @Test func `a rejected answer does not change the part`() async throws {
         try await withFolder { folder in
             try await withServer({ _ in Reply("<html>", status: 404) }) { lab in
                 try leavePart(Array(Self.content.prefix(10)), at: "\(folder)/file", of: lab.server.url())
@@ -214,7 +215,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `without a strong validator it starts over, and leaves nothing`() async throws {
+    @Test func `a download without a strong validator starts over, and leaves no part`() async throws {
         try await withFolder { folder in
             let replies = Replies([
                 Self.cut(Self.serve(Self.content, tag: "W/\"v1\"", .get), at: 10),
@@ -235,7 +236,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `beyond the policy's deadline it goes on, as long as something comes`() async throws {
+    @Test func `a download continues after the deadline of the policy as long as data arrives`() async throws {
         let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         try await withFolder { folder in
             try await withServer({ request in
@@ -255,7 +256,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `behind a redirect to another server it is gone on with`() async throws {
+    @Test func `a download is continued after a redirect to another server`() async throws {
         let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
         try await withFolder { folder in
             try await withServer({ Self.cut(Self.serve(content, $0), at: 100_000) }) { files in
@@ -271,7 +272,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `a file that is there is replaced only where that is wanted`() async throws {
+    @Test func `an existing file is replaced only if the caller permits it`() async throws {
         try await withFolder { folder in
             try await withServer({ Self.serve(Self.content, $0) }) { lab in
                 let path = "\(folder)/file"
@@ -291,7 +292,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: ["", "/", "/.", "/..", "/a\0b"])
-    func `what is no name of a file is refused before anything is sent`(name: String) async throws {
+    func `an invalid file name is an error before a request is sent`(name: String) async throws {
         try await withFolder { folder in
             try await withServer({ Self.serve(Self.content, $0) }) { lab in
                 let path = name.isEmpty ? folder : "\(folder)\(name)"
@@ -302,7 +303,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `a file that came meanwhile is not replaced, and nothing is lost`() async throws {
+    @Test func `a file that was created during the download is not replaced, and the part remains`() async throws {
         try await withFolder { folder in
             let path = "\(folder)/file"
             try await withServer({ request in
@@ -317,7 +318,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `its mode is that of any new file`() async throws {
+    @Test func `a downloaded file has the mode of any new file`() async throws {
         try await withFolder { folder in
             try await withServer({ Self.serve(Self.content, $0) }) { lab in
                 try Data().write(to: URL(filePath: "\(folder)/other"))
@@ -331,7 +332,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `of two downloads to one place the second is refused, and a cancelled one makes room`() async throws {
+    @Test func `a second download to the same file is refused until the first one is cancelled`() async throws {
         try await withFolder { folder in
             let isSilent = Locked(true)
             try await withServer({ isSilent.withLock { $0 } ? .silence : Self.serve(Self.content, $0) }) { lab in
@@ -355,7 +356,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `the lock ends with the download, and not with the last task that knows it`() throws {
+    @Test func `the lock of a file ends with its download`() throws {
         let folder = "\(FileManager.default.temporaryDirectory.path)/download-\(UUID())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -369,7 +370,7 @@ struct DownloadTests {
         #expect(first !== second)
     }
 
-    @Test func `a download right after the end of its cancelled predecessor begins`() async throws {
+    @Test func `a download can start immediately after a cancelled one has ended`() async throws {
         try await withFolder { folder in
             try await withServer({ $0.path == "/silent" ? .silence : Self.serve(Self.content, $0) }) { lab in
                 let session = try lab.session()
@@ -389,7 +390,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: [204, 205, 200], [nil, "application/json"])
-    func `an answer without a body passes the checks, and makes an empty file`(
+    func `an answer without a body passes validation and becomes an empty file`(
         status: Int,
         accept: String?
     ) async throws {
@@ -410,7 +411,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `a check that is added before the file has its name throws it away`() async throws {
+    @Test func `a validation that is added before the file gets its name deletes a rejected file`() async throws {
         try await withFolder { folder in
             try await withServer({ Self.serve(Self.content, $0) }) { lab in
                 let session = try lab.session(startRequestsImmediately: false)
@@ -431,7 +432,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `a link in the place of the part, and a folder that is not there, are refused before anything is sent`()
+    @Test func `a symbolic link as the part and a missing directory are errors before a request is sent`()
         async throws
     {
         try await withFolder { folder in
@@ -454,7 +455,7 @@ struct DownloadTests {
         }
     }
 
-    @Test func `a part that nobody asked for is an error`() async throws {
+    @Test func `an answer with a range that was not requested is an error`() async throws {
         try await withFolder { folder in
             try await withServer({ _ in Reply("x", status: 206, fields: ["Content-Range": "bytes 0-0/9"]) }) { lab in
                 let response = try await lab.session().download(lab.server.url(), to: "\(folder)/file")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// The events of requests, in order and on the queue of the monitor.
+/// The events of requests and their order on the queue of the monitor.
 struct EventMonitorTests {
     private struct Refusal: Error {}
 
@@ -13,7 +13,7 @@ struct EventMonitorTests {
     private let task = ["request", "task", "resume task"]
     private let end = ["metrics of 1", "complete without an error", "finish, finished"]
 
-    /// The events of a request, up to the first one that begins with this text.
+    /// Returns the events of a request up to the first one that begins with a text.
     private func events(
         through last: String = "parsed",
         interceptor: (any RequestInterceptor)? = nil,
@@ -29,7 +29,7 @@ struct EventMonitorTests {
         return events
     }
 
-    @Test func `success`() async throws {
+    @Test func `an accepted request reports its events in order`() async throws {
         let found = try await events({ _ in Reply("ok", type: "text/plain") }) { lab, session in
             _ = await session.request(lab.server.url()).validate().serializingString().response
         }
@@ -37,7 +37,7 @@ struct EventMonitorTests {
         #expect(found == begin + task + checks + end + ["parsed String"])
     }
 
-    @Test func `a handler without a serializer, and a rejected answer`() async throws {
+    @Test func `a rejected answer reports the validation, and its task has no error`() async throws {
         let found = try await events({ _ in Reply("no", status: 404) }) { lab, session in
             session.request(lab.server.url()).validate().response { _ in }
         }
@@ -45,7 +45,7 @@ struct EventMonitorTests {
         #expect(found == begin + task + ["answer 404", "rejected 404 with 2 bytes"] + end + ["parsed bytes"])
     }
 
-    @Test func `a retry is another task`() async throws {
+    @Test func `a retry begins another task`() async throws {
         let replies = Replies([Reply(status: 503), Reply("ok")])
         let found = try await events({ _ in replies.next() }) { lab, session in
             _ = await session.request(lab.server.url()).serializingData().response
@@ -69,7 +69,7 @@ struct EventMonitorTests {
         #expect(found == begin + task + ["answer 200", "metrics of 1", "complete failed", "retry"])
     }
 
-    @Test func `redirects and challenges are parts of a task`() async throws {
+    @Test func `redirects and challenges do not begin another task`() async throws {
         let found = try await events({ seen in
             switch (seen.path, seen.fields["authorization"]) {
             case ("/", _): Reply(status: 302, fields: ["Location": "/b"])
@@ -84,7 +84,7 @@ struct EventMonitorTests {
         #expect(found == begin + task + answers + ["metrics of 3"] + end.dropFirst() + ["parsed Data"])
     }
 
-    @Test func `adapters`() async throws {
+    @Test func `adapters report the adapted request or their error`() async throws {
         let adapter = Adapter { request, _, completion in
             var request = request
             request.headers["Trace"] = "1"
@@ -102,14 +102,14 @@ struct EventMonitorTests {
         #expect(failed == begin + ["not adapted", "finish, finished", "parsed Data"])
     }
 
-    @Test func `a request that cannot be created`() async throws {
+    @Test func `a request that cannot be created reports its error`() async throws {
         let found = try await events({ _ in Reply("ok") }) { _, session in
             _ = await session.request("http://h/", requestModifier: { _ in throw Refusal() }).serializingData().response
         }
         #expect(found == ["resume", "not created", "finish, finished", "parsed Data"])
     }
 
-    @Test func `cancel`() async throws {
+    @Test func `a cancelled request reports the cancellation and then its end`() async throws {
         let cancelled = ["cancel", "cancel task", "metrics of 0", "complete cancelled", "finish, cancelled"]
         let found = try await events({ _ in .silence }) { lab, session in
             let request = session.request(lab.server.url()).response { _ in }
@@ -117,7 +117,7 @@ struct EventMonitorTests {
             request.cancel().cancel()
         }
         #expect(found == begin + task + cancelled + ["parsed bytes"])
-        // By the cancellation of the only task that waits.
+        // The only waiting task is cancelled.
         let deserted = try await events(through: "finish", { _ in .silence }) { lab, session in
             let waiting = Task { await session.request(lab.server.url()).serializingData().response }
             for await _ in lab.server.arrivals { break }
@@ -125,14 +125,14 @@ struct EventMonitorTests {
             _ = await waiting.value
         }
         #expect(deserted.filter { $0 != "parsed Data" } == begin + task + cancelled)
-        // Before it was sent.
+        // The request is cancelled before it is sent.
         let recorder = EventRecorder()
         let session = Session(startRequestsImmediately: false, eventMonitors: [recorder])
         session.request("http://127.0.0.1:1/").cancel().response { _ in }
         #expect(await recorder.events(through: "parsed") == ["cancel", "finish, cancelled", "parsed bytes"])
     }
 
-    @Test func `suspend and resume`() async throws {
+    @Test func `suspend and resume are reported once for each change`() async throws {
         let recorder = EventRecorder()
         try await withServer({ _ in .silence }) { lab in
             let session = try lab.session(monitors: [recorder], startRequestsImmediately: false)
@@ -147,7 +147,7 @@ struct EventMonitorTests {
         }
     }
 
-    @Test func `downloads`() async throws {
+    @Test func `a download reports its place, its file and its validations`() async throws {
         try await withFolder { folder in
             let place = URL(filePath: "\(folder)/a/place")
             let download = try await events({ _ in Reply("ok") }) { lab, session in
@@ -172,7 +172,7 @@ struct EventMonitorTests {
         }
     }
 
-    @Test func `a download that continues is another task`() async throws {
+    @Test func `a download that continues begins another task`() async throws {
         let body = String(repeating: "x", count: 100_000)
         let found = try await events({ seen in
             var reply = Reply(body, fields: ["ETag": "\"1\""])
@@ -196,7 +196,7 @@ struct EventMonitorTests {
         #expect(found.filter { $0.hasPrefix("complete") } == ["complete failed", "complete without an error"])
     }
 
-    @Test func `uploads`() async throws {
+    @Test func `an upload reports its body or the error of the body`() async throws {
         let found = try await events({ _ in Reply("ok") }) { lab, session in
             _ = await session.upload(Data([1]), to: lab.server.url()).serializingData().response
         }
@@ -214,7 +214,7 @@ struct EventMonitorTests {
         #expect(failed == ["resume", "no body", "finish, finished", "parsed Data"])
     }
 
-    @Test func `streams`() async throws {
+    @Test func `a stream reports its validations and each parsed value`() async throws {
         let reply = Reply("1\n2\nx\n", type: "application/json")
         let found = try await events(through: "finish", { _ in reply }) { lab, session in
             session.streamRequest(lab.server.url()).validate().responseStreamDecodable(of: Int.self) { _ in }
@@ -256,7 +256,7 @@ struct EventMonitorTests {
         func requestDidFinish(_ request: Request) { order.withLock { $0.append(name) } }
     }
 
-    @Test func `several monitors of two sessions`() async throws {
+    @Test func `several monitors of two sessions receive the same events`() async throws {
         let (recorder, other) = (EventRecorder(), EventRecorder())
         try await withServer({ _ in Reply("ok") }) { lab in
             for _ in 0..<2 {
@@ -267,7 +267,7 @@ struct EventMonitorTests {
         }
     }
 
-    /// Blocks its queue until it is released.
+    /// A monitor that blocks its queue until the test opens the gate.
     private final class Stuck: EventMonitor {
         let queue = DispatchQueue(label: "stuck")
         let gate = DispatchSemaphore(value: 0)
@@ -282,7 +282,7 @@ struct EventMonitorTests {
         func didMissEvents(_ count: Int) { sink.yield((0, count)) }
     }
 
-    @Test func `a monitor that is stuck holds up no request, and receives the number of missing events`() async {
+    @Test func `a blocked monitor delays no request, and receives the number of missing events`() async {
         let monitor = Stuck()
         let monitors = MonitorList([monitor])
         let request = Session(startRequestsImmediately: false).request("http://h/")
@@ -298,9 +298,9 @@ struct EventMonitorTests {
     }
 }
 
-/// The times of a request.
+/// The times in the metrics of a request.
 struct RequestMetricsTests {
-    @Test func `the times of a request follow each other`() async throws {
+    @Test func `the times of a request are consistent`() async throws {
         try await withServer({ $0.path == "/" ? Reply(status: 302, fields: ["Location": "/b"]) : Reply("ok") }) { lab in
             let before = Date()
             let response = try await lab.session().request(lab.server.url()).serializingString().response

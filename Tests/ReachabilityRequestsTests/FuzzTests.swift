@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// Damaged texts of strangers: whatever is read keeps its promises, and nothing traps. CHECK_MUTATIONS says how many there are.
+/// Random header fields. Parsed values keep their invariants, and no input traps. CHECK_MUTATIONS sets the number of inputs.
 struct FuzzTests {
     private static let pieces = [
         "bytes", " ", "0", "-", "9", "/", "10", "*", "99999999999999999999", "=", ";", "\"", "\\", "a", "text",
@@ -23,14 +23,14 @@ struct FuzzTests {
         }
     }
 
-    @Test func `ranges stay in their total`() async {
+    @Test func `a parsed range stays within its total`() async {
         await Self.texts(1) { text in
             guard case .part(let first, let last, let total)? = ContentRange(text) else { return }
             #expect(first >= 0 && first <= last && last < total ?? .max, "\(text)")
         }
     }
 
-    @Test func `no name of a server leaves its directory`() async {
+    @Test func `no file name of a server leaves its directory`() async {
         await Self.texts(2) { text in
             guard let name = ContentDisposition(text)?.safeFileName else { return }
             let isSafe = !name.isEmpty && name.first != "." && !name.contains { "/\\\0".contains($0) }
@@ -38,7 +38,7 @@ struct FuzzTests {
         }
     }
 
-    @Test func `types are tokens, and are read again as they are written`() async {
+    @Test func `a parsed media type consists of tokens, and its text is parsed to the same type`() async {
         await Self.texts(3) { text in
             guard let type = MIMEType(text) else { return }
             #expect(type.type.isToken && type.subtype.isToken, "\(text)")
@@ -46,14 +46,14 @@ struct FuzzTests {
         }
     }
 
-    @Test func `lengths are no less than zero`() async {
+    @Test func `a parsed length is not negative`() async {
         await Self.texts(4) { text in
             let head = HTTPURLResponse(text: "", statusCode: 200, headers: ["Content-Length": text])
             #expect((head.expectedContentLength >= -1 && head.contentLength ?? 0 >= 0), "\(text)")
         }
     }
 
-    @Test func `forms hold nothing but what may stand in one, and say what was put in`() async throws {
+    @Test func `an encoded form contains only permitted characters, and is decoded to its input`() async throws {
         try await Self.texts(5) { text in
             let form = try URLEncodedFormEncoder().encode([text: [text: text]])
             let isPlain = form.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "#") }

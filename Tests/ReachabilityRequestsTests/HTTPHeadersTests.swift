@@ -1,15 +1,15 @@
 import ReachabilityRequests
 import Testing
 
-/// What Alamofire's tests expect of header fields.
+/// Header fields with the expectations of Alamofire's tests.
 struct HTTPHeadersTests {
-    @Test func `a name counts once, and the last value wins`() {
+    @Test func `a name occurs once, with its last value`() {
         let headers: HTTPHeaders = ["a": "1", "B": "2", "A": "3"]
         #expect(headers.map(\.description) == ["A: 3", "B: 2"])
         #expect(HTTPHeaders([HTTPHeader(name: "x", value: "1"), HTTPHeader(name: "X", value: "2")]).count == 1)
     }
 
-    @Test func `they are added, updated, removed and sorted whatever their case`() {
+    @Test func `header fields are added, updated, removed and sorted regardless of case`() {
         var headers: HTTPHeaders = [.accept("b"), .userAgent("c")]
         headers["ACCEPT"] = "z"
         headers.add(.contentType("text/plain"))
@@ -26,7 +26,7 @@ struct HTTPHeadersTests {
         ("", "", "Og=="), ("a", "b", "YTpi"), ("ab", "c", "YWI6Yw=="),
         ("Aladdin", "open sesame", "QWxhZGRpbjpvcGVuIHNlc2FtZQ=="),
     ])
-    func `credentials are sent as RFC 7617 says`(name: String, password: String, text: String) {
+    func `credentials are encoded as in RFC 7617`(name: String, password: String, text: String) {
         #expect(HTTPHeader.authorization(username: name, password: password).value == "Basic " + text)
     }
 }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// Interceptors with Alamofire's signatures, asked by a session.
+/// Interceptors with Alamofire's signatures in a session.
 struct InterceptorTests {
-    @Test func `an error of a retrier's own is told as such, with the failure, and what was sent`() async throws {
+    @Test func `an error of a retrier is reported together with the failure and the sent request`() async throws {
         struct Own: Error {}
         try await withServer({ _ in Reply(status: 401) }) { lab in
             let retriers = [
@@ -39,7 +39,7 @@ struct InterceptorTests {
         }
     }
 
-    /// Records the calls.
+    /// An interceptor that records its calls.
     private final class Witness: RequestInterceptor {
         let states = Locked<[RequestAdapterState]>([])
         let heads = Locked<[HTTPURLResponse?]>([])
@@ -66,7 +66,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test func `they are told the session, the same request in each attempt, and the answer`() async throws {
+    @Test func `interceptors receive the session, the identity of the request and the answer`() async throws {
         let witness = Witness()
         try await withServer({ _ in Reply("x", status: 401, fields: ["WWW-Authenticate": "Bearer realm=\"a\""]) }) {
             lab in
@@ -84,7 +84,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test func `the request's own come before the session's`() async throws {
+    @Test func `adapters of a request are called before those of the session`() async throws {
         func adding(_ letter: String) -> Adapter {
             Adapter { request, session, completion in
                 var request = request
@@ -100,7 +100,7 @@ struct InterceptorTests {
     }
 
     @Test(arguments: [0, 1, 3])
-    func `an adapter's error ends it, unless a retrier retries it`(retries: Int) async throws {
+    func `an error of an adapter ends a request unless a retrier retries it`(retries: Int) async throws {
         let asked = Locked<[AFError?]>([])
         try await withServer({ _ in Reply("x") }) { lab in
             let refusing = Adapter { request, session, completion in
@@ -112,7 +112,7 @@ struct InterceptorTests {
                 completion(request.retryCount < retries ? .retry : .doNotRetry)
             }
             let session = try lab.session(interceptor: Interceptor(adapters: [refusing], retriers: [retrier]))
-            // Nothing was sent, so a POST is repeated, too.
+            // No request was sent, so a POST is also repeated.
             let request = session.request(lab.server.url(), method: .post)
             let response = await request.serializingData().response
             let errors = asked.withLock { $0 }
@@ -124,7 +124,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test func `an adapter's error of a download ends it, unless a retrier retries it`() async throws {
+    @Test func `an error of an adapter ends a download unless a retrier retries it`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let fails = Locked(true)
             let refusing = Adapter { request, session, completion in
@@ -139,7 +139,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test func `a completion that is called twice, or late, counts once`() async throws {
+    @Test func `a completion that is called twice counts once`() async throws {
         try await withServer({ Reply("x", status: $0.fields["trace"] == "1" ? 200 : 404) }) { lab in
             let eager = Adapter { request, session, completion in
                 Task.detached {
@@ -155,7 +155,7 @@ struct InterceptorTests {
         }
     }
 
-    @Test func `one that never calls its completion is ended by a cancellation`() async throws {
+    @Test func `a request whose adapter never completes is ended by a cancellation`() async throws {
         let (asked, ask) = AsyncStream.makeStream(of: Void.self)
         try await withServer({ _ in Reply("x") }) { lab in
             let silent = Adapter { request, session, completion in ask.yield() }
@@ -171,13 +171,13 @@ struct InterceptorTests {
 
 extension InterceptorTests {
     @Test(arguments: [0.0, -1, .nan, 0.001, .infinity])
-    func `delays in seconds are never too long for a Duration`(seconds: Double) {
+    func `a retry delay is limited to a day, and ignored if it is not positive`(seconds: Double) {
         let delay = RetryResult.retryWithDelay(seconds).boundedDelay
         #expect(delay == (seconds > 0 ? .seconds(min(seconds, 86_400)) : nil) && RetryResult.retry.boundedDelay == nil)
     }
 
     @Test(arguments: [0.0, -1, .nan, 0.001])
-    func `a request is sent again after the delay`(seconds: Double) async throws {
+    func `a request is sent again after any delay`(seconds: Double) async throws {
         let replies = Replies([Reply(status: 401), Reply("x")])
         try await withServer({ _ in replies.next() }) { lab in
             let retrier = Retrier { _, _, _, completion in completion(.retryWithDelay(seconds)) }
@@ -186,7 +186,7 @@ extension InterceptorTests {
         }
     }
 
-    @Test func `a body that an adapter adds to a GET is refused, one that it adds to another method is sent`()
+    @Test func `a body that an adapter adds is an error for GET, and is sent with another method`()
         async throws
     {
         try await withServer({ _ in Reply("x") }) { lab in

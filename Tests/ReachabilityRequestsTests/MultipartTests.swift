@@ -5,9 +5,9 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// What Alamofire's tests expect of forms. Different on purpose: names are escaped, a file that changes is an error.
+/// Multipart forms with the expectations of Alamofire's tests. Intended differences: names are escaped, and a file that changes is an error.
 struct MultipartTests {
-    @Test func `parts are framed, and the length is known`() throws {
+    @Test func `an encoded form has boundaries around its parts and the announced length`() throws {
         let form = MultipartFormData(boundary: "b")
         #expect(form.contentType == "multipart/form-data; boundary=b")
         #expect(String(decoding: try form.encode(), as: UTF8.self) == "--b--\r\n" && form.contentLength == 0)
@@ -27,14 +27,17 @@ struct MultipartTests {
         ("a\"b", "a%22b"), ("a\r\nContent-Type: x", "a%0D%0AContent-Type: x"), ("a\nb", "a%0Ab"), ("ü😃", "ü😃"),
         ("a\\b", "a\\b"), ("%22", "%22"),
     ])
-    func `no name adds a header`(name: String, text: String) throws {
+    func `quotation marks and line breaks in a name are percent-encoded, and cannot add a header field`(
+        name: String,
+        text: String
+    ) throws {
         let form = MultipartFormData(boundary: "b")
         form.append([UInt8](), withName: name, fileName: name, mimeType: "x/y\r\nEvil: 1")
         let whole = String(decoding: try form.encode(), as: UTF8.self)
         #expect(whole.contains("name=\"\(text)\"; filename=\"\(text)\"\r\nContent-Type: x/yEvil: 1\r\n\r\n"))
     }
 
-    @Test func `two boundaries differ`() {
+    @Test func `two forms have different boundaries`() {
         #expect(MultipartFormData().boundary != MultipartFormData().boundary)
         #expect(MultipartFormData().boundary.utf8.count == 38)
     }
@@ -43,7 +46,7 @@ struct MultipartTests {
         ("a.txt", "text/plain"), ("a.JPG", "image/jpeg"), ("a", "application/octet-stream"),
         ("a.b.json", "application/json"), (".png", "image/png"),
     ])
-    func `files have a type by their ending`(name: String, type: String) throws {
+    func `the content type of a file follows from its extension`(name: String, type: String) throws {
         try withFolder { folder in
             try OutputFile("\(folder)/\(name)", replacing: true).append(Array("content".utf8))
             let form = MultipartFormData(boundary: "b")
@@ -54,7 +57,7 @@ struct MultipartTests {
         }
     }
 
-    @Test func `a stream is a part, with fields of its own, if it is as long as announced`() throws {
+    @Test func `a stream is encoded as a part, and is an error if its length is not the announced one`() throws {
         let form = MultipartFormData(boundary: "b")
         let stream = InputStream(data: Data("abc".utf8))
         form.append(stream, withLength: 3, name: "s", fileName: "s.txt", mimeType: "text/plain")
@@ -70,7 +73,7 @@ struct MultipartTests {
         #expect(length == AFError.UnexpectedInputStreamLength(bytesExpected: 4, bytesRead: 3))
     }
 
-    @Test func `each file that cannot be a part has its error`() throws {
+    @Test func `each kind of invalid file has an error of its own`() throws {
         try withFolder { folder in
             let rows: [(URL, String)] = [
                 (URL(filePath: "\(folder)/none"), "notReachable"), (URL(filePath: folder), "directory"),
@@ -95,7 +98,7 @@ struct MultipartTests {
         }
     }
 
-    @Test func `a file that changes is an error`() throws {
+    @Test func `a file whose size changes after it was added is an error`() throws {
         try withFolder { folder in
             let form = MultipartFormData()
             let path = "\(folder)/f"
@@ -111,7 +114,7 @@ struct MultipartTests {
         }
     }
 
-    @Test func `a form becomes a new file`() throws {
+    @Test func `a form is written to a new file, and never replaces a file`() throws {
         try withFolder { folder in
             let form = MultipartFormData()
             try OutputFile("\(folder)/f", replacing: true).append([UInt8](repeating: 7, count: 200_000))
@@ -132,7 +135,7 @@ struct MultipartTests {
     }
 }
 
-/// A folder that is removed afterwards.
+/// Runs a closure with the path of a new directory, which is removed afterwards.
 func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
     let folder = try makeFolder()
     defer { removeFolder(folder) }

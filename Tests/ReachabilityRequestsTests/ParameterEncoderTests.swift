@@ -3,8 +3,8 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// What Alamofire's tests expect of its encoders, as rows. Of the same: all but these, on purpose:
-/// an element whose key is in an unsorted dictionary is sorted here; the `formatted` date strategy needs Foundation's formatter and is left out.
+/// Encoders with the expectations of Alamofire's tests, as rows. Intended difference: elements of unsorted dictionaries are sorted. The date
+/// encoding `formatted` requires Foundation and is tested in ReachabilityAlamofireTests.
 struct ParameterEncoderTests {
     private struct Person: Codable, Sendable {
         var property = "property"
@@ -19,7 +19,7 @@ struct ParameterEncoderTests {
         var more = ["x", "y"]
     }
 
-    /// Values in the places of superclasses.
+    /// A value that encodes into containers of superclasses.
     private struct Supers: Encodable {
         enum CodingKeys: CodingKey { case plain, list, b, c }
         func encode(to encoder: any Encoder) throws {
@@ -64,7 +64,7 @@ struct ParameterEncoderTests {
         (.indexInBrackets, "a[0]=1&a[1]=2"),
         (.custom { "\($0).\($1 + 1)" }, "a.1=1&a.2=2"),
     ])
-    func `arrays are written`(way: URLEncodedFormEncoder.ArrayEncoding, text: String) throws {
+    func `arrays are encoded in the configured form`(way: URLEncodedFormEncoder.ArrayEncoding, text: String) throws {
         #expect(try Self.query(["a": [1, 2]], URLEncodedFormEncoder(arrayEncoding: way)) == text)
         guard case .custom = way else {
             let request = URLRequest(text: "http://h/")
@@ -74,7 +74,7 @@ struct ParameterEncoderTests {
         }
     }
 
-    @Test func `truth values are numbers, or words`() throws {
+    @Test func `Boolean values are encoded as numbers or as words`() throws {
         #expect(try Self.query(["a": true, "b": false]) == "a=1&b=0")
         #expect(try Self.query(["a": true], URLEncodedFormEncoder(boolEncoding: .literal)) == "a=true")
         #expect(
@@ -83,7 +83,7 @@ struct ParameterEncoderTests {
         )
     }
 
-    @Test func `bytes are Base64, an array, or what a closure says`() throws {
+    @Test func `data is encoded as Base64, as an array, or by a closure`() throws {
         let value = ["d": Data("data".utf8)]
         #expect(try Self.query(value) == "d=ZGF0YQ%3D%3D")
         #expect(try Self.query(value, .init(dataEncoding: .deferredToData)) == "d[]=100&d[]=97&d[]=116&d[]=97")
@@ -93,7 +93,7 @@ struct ParameterEncoderTests {
         }
     }
 
-    @Test func `dates are written in six ways`() throws {
+    @Test func `dates are encoded in the configured form`() throws {
         let value = ["d": Date(timeIntervalSinceReferenceDate: 123.456)]
         let rows: [(URLEncodedFormEncoder.DateEncoding, String)] = [
             (.deferredToDate, "d=123.456"), (.secondsSince1970, "d=978307323.456"),
@@ -113,11 +113,15 @@ struct ParameterEncoderTests {
         (.uppercased, "oneTwo", "ONETWO"),
         (.lowercased, "oneTwo", "onetwo"), (.custom { _ in "A" }, "any", "A"),
     ])
-    func `names are written`(way: URLEncodedFormEncoder.KeyEncoding, key: String, text: String) throws {
+    func `keys are encoded in the configured form`(
+        way: URLEncodedFormEncoder.KeyEncoding,
+        key: String,
+        text: String
+    ) throws {
         #expect(try Self.query([key: 1], URLEncodedFormEncoder(keyEncoding: way)) == text + "=1")
     }
 
-    @Test func `absent values are left out, empty, or named`() throws {
+    @Test func `nil is omitted, or encoded as an empty or configured text`() throws {
         struct Maybe: Encodable { var a: String?; var b: Int?; var c: Inner? }
         #expect(try Self.query(Maybe()) == "")
         #expect(try Self.query(Maybe(), .init(nilEncoding: .dropValue)) == "a=&b=&c=")
@@ -127,7 +131,7 @@ struct ParameterEncoderTests {
         #expect(try Self.query(["a": [1, nil]]) == "a[]=1")
     }
 
-    @Test func `parts of parts have names with brackets, dots, or what a closure says`() throws {
+    @Test func `nested keys have brackets, dots, or the text of a closure`() throws {
         let value = Person(inner: Inner())
         #expect(try Self.query(value) == "inner[aKey]=1&inner[more][]=x&inner[more][]=y&property=property")
         #expect(try Self.query(["a": ["b": ["c": 1]]], .init(keyPathEncoding: .dots)) == "a.b.c=1")
@@ -135,19 +139,19 @@ struct ParameterEncoderTests {
         #expect(try Self.query(["a": ["b": 1]], .init(keyPathEncoding: .init { "->\($0)" })) == "a-%3Eb=1")
     }
 
-    @Test func `blanks are escaped, or plus signs`() throws {
+    @Test func `blanks are encoded as %20 or as plus signs`() throws {
         #expect(try Self.query(["a b": "c d "]) == "a%20b=c%20d%20")
         #expect(try Self.query(["a b": "c d +"], .init(spaceEncoding: .plusReplaced)) == "a+b=c+d+%2B")
         #expect(try Self.query(["a": "?/"], .init(allowedCharacters: ["a"])) == "a=%3F%2F")
     }
 
-    @Test func `pairs are in order, or as they come`() throws {
+    @Test func `pairs are sorted by key, or keep their order`() throws {
         struct Two: Encodable { var z = 1; var a = 2 }
         #expect(try Self.query(Two()) == "a=2&z=1")
         #expect(try Self.query(Two(), .init(alphabetizeKeyValuePairs: false)) == "z=1&a=2")
     }
 
-    @Test func `numbers, classes and supers are written`() throws {
+    @Test func `numbers, subclasses and superclasses are encoded`() throws {
         class Base: Encodable { var one = 1 }
         final class Child: Base {
             enum CodingKeys: CodingKey { case two }
@@ -165,7 +169,7 @@ struct ParameterEncoderTests {
         #expect(try Self.query(["u": UInt64.max]) == "u=18446744073709551615")
     }
 
-    @Test func `what has no names is refused`() {
+    @Test func `a value without keys is an error`() {
         #expect(throws: URLEncodedFormEncoder.Failure.self) { try Self.query([1, 2]) }
         #expect(throws: URLEncodedFormEncoder.Failure.self) { try Self.query("text") }
         #expect(throws: URLEncodedFormEncoder.Failure.self) { try Self.query(7) }
@@ -178,7 +182,11 @@ struct ParameterEncoderTests {
             ("PUT", "http://h/", "a=1"), ("PATCH", "http://h/", "a=1"), ("OPTIONS", "http://h/", "a=1"),
         ] as [(String, String, String?)]
     )
-    func `the method says where they go`(method: String, url: String, body: String?) throws {
+    func `the method decides whether parameters are in the query or in the body`(
+        method: String,
+        url: String,
+        body: String?
+    ) throws {
         let request = URLRequest(text: "http://h/", method: HTTPMethod(rawValue: method))
         for encoded in [
             try URLEncodedFormParameterEncoder.default.encode(["a": 1], into: request),
@@ -200,13 +208,13 @@ struct ParameterEncoderTests {
         ("http://h/?b=2&", "http://h/?b=2&a=1"),
         ("http://h/?b=2#f", "http://h/?b=2&a=1#f"), ("http://h/#f?x", "http://h/?a=1#f?x"),
     ])
-    func `a query is gone on with`(url: String, result: String) throws {
+    func `parameters are appended to an existing query`(url: String, result: String) throws {
         #expect(
             try URLEncodedFormParameterEncoder.default.encode(["a": 1], into: URLRequest(text: url)).text == result
         )
     }
 
-    @Test func `without parameters nothing changes, and a type that was set stays`() throws {
+    @Test func `without parameters a request does not change, and an existing content type stays`() throws {
         let request = URLRequest(text: "http://h/", method: .post, headers: ["content-type": "x/y"])
         let none: [String: Int]? = nil
         for encoder in [JSONParameterEncoder.default as any ParameterEncoder, URLEncodedFormParameterEncoder.default] {
@@ -217,7 +225,7 @@ struct ParameterEncoderTests {
         #expect(try URLEncoding.default.encode(request, with: [:]).httpBody == nil)
     }
 
-    @Test func `JSON has its type, its order and its errors`() throws {
+    @Test func `JSON parameters set the content type, can be sorted, and report errors`() throws {
         let request = URLRequest(text: "http://h/", method: .post)
         let encoded = try JSONParameterEncoder.sortedKeys.encode(["z": 1, "a": 2], into: request)
         #expect(encoded.bodyText == #"{"a":2,"z":1}"# && encoded.headers["Content-Type"] == "application/json")
@@ -230,7 +238,7 @@ struct ParameterEncoderTests {
         }
     }
 
-    @Test func `values of no particular type are written`() throws {
+    @Test func `parameters of any type are encoded as JSON and as a form`() throws {
         let request = URLRequest(text: "http://h/", method: .post)
         let parameters: Parameters = [
             "s": "x", "n": 1, "b": true, "l": [1, "y", ["k": 2.5]] as [any Sendable], "o": Int?.none,

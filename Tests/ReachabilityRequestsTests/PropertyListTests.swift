@@ -15,7 +15,8 @@ struct PropertyListTests {
     }
 
     @Test(arguments: [PropertyListEncoding.xml, .binary])
-    func `parameters are sent and read as a property list`(encoding: PropertyListEncoding) async throws {
+    func `parameters are sent as a property list, and its values are read`(encoding: PropertyListEncoding) async throws
+    {
         try await withServer({ seen in
             var reply = Reply(type: seen.fields["content-type"])
             reply.body = seen.body
@@ -50,7 +51,7 @@ struct PropertyListTests {
         }
     }
 
-    @Test func `what is no value of a property list is an error`() throws {
+    @Test func `a value or text that is not a property list is an error`() throws {
         let request = URLRequest(text: "http://h/", method: .post)
         for value: any Sendable in [Int?.none, URL(filePath: "/"), [Int?.none]] {
             let error = #expect(throws: AFError.self) {
@@ -67,7 +68,7 @@ struct PropertyListTests {
         }
     }
 
-    @Test func `entities of a document do not expand`() {
+    @Test func `entities of a document are not expanded`() {
         var type = "<!DOCTYPE plist [<!ENTITY e0 \"lol\">"
         for level in 1..<30 { type += "<!ENTITY e\(level) \"\(String(repeating: "&e\(level - 1);", count: 10))\">" }
         type += "<!ENTITY file SYSTEM \"file:///etc/passwd\">]>"
@@ -93,7 +94,7 @@ struct PropertyListTests {
         return data
     }
 
-    @Test func `a list that contains itself, or shares its parts too often, is an error`() throws {
+    @Test func `a binary list with a cycle or too many shared containers is an error`() throws {
         #expect(try Self.value(of: Self.binary([[1, 2], [], []])) as? [[Int]] == [[], []])
         #expect(throws: AFError.self) { try Self.value(of: Self.binary([[0]])) }
         #expect(throws: AFError.self) { try Self.value(of: Self.binary([[1, 1], [0, 0]])) }
@@ -120,7 +121,7 @@ struct PropertyListTests {
         }
     }
 
-    @Test func `a deep list is an error`() throws {
+    @Test func `a list with too many levels is an error`() throws {
         let deep = String(repeating: "<array>", count: 100_000)
         let ends = String(repeating: "</array>", count: 100)
         var bodies = [
@@ -141,7 +142,7 @@ struct PropertyListTests {
             try DecodableResponseSerializer<[Int]>(decoder: PropertyListDecoder())
                 .serialize(request: nil, response: nil, data: Self.xml(deep), error: nil)
         }
-        // Many elements beside each other are not deep.
+        // Many elements on the same level are not an error.
         let wide = String(repeating: "<array><!-- x --><string>a<![CDATA[<b>]]></string><true/></array>", count: 2000)
         let doctype =
             "<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">"

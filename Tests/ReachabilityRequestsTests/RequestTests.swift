@@ -5,9 +5,9 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// What Alamofire's requests have in common, against a server.
+/// The common members of requests, against a server.
 struct RequestTests {
-    @Test func `a request has its requests, its answer and its numbers`() async throws {
+    @Test func `a request has its URL requests, its response, its metrics and its progress`() async throws {
         try await withServer({ _ in Reply("x", fields: ["X-Own": "1"]) }) { lab in
             let request = try lab.session(startRequestsImmediately: false).request(lab.server.url("/a"), method: .put)
             #expect(request.isInitialized && !request.isResumed && request.response == nil && request.metrics == nil)
@@ -25,7 +25,7 @@ struct RequestTests {
         }
     }
 
-    @Test func `an empty body is nil, for validations, too, and has no type`() async throws {
+    @Test func `an empty body is nil, also for validations, and has no content type`() async throws {
         try await withServer({ _ in Reply(status: 200) }) { lab in
             let request = try lab.session().request(lab.server.url())
                 .validate(contentType: ["a/b"])
@@ -37,12 +37,12 @@ struct RequestTests {
         }
     }
 
-    @Test func `identities differ`() {
+    @Test func `identities of requests are unique`() {
         let ids = (0..<10_000).map { _ in RequestIdentity.next() }
         #expect(Set(ids).count == ids.count)
     }
 
-    @Test func `a suspended request waits, before it is sent and within its body`() async throws {
+    @Test func `a suspended request is not sent until resume`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let request = try lab.session(startRequestsImmediately: false).request(lab.server.url()).suspend()
             #expect(request.isSuspended)
@@ -83,7 +83,7 @@ struct RequestTests {
             ("Negotiate", nil, 1), ("", nil, 1), ("Basic", "Basic b3RoZXI6", 2),
         ] as [(String, String?, Int)]
     )
-    func `a challenge is answered once`(challenge: String, accepted: String?, count: Int) async throws {
+    func `a Basic challenge is answered once`(challenge: String, accepted: String?, count: Int) async throws {
         try await withServer({ seen in
             let isIn = seen.fields["authorization"] == accepted && accepted != nil
             return Reply("in", status: isIn ? 200 : 401, fields: ["WWW-Authenticate": challenge])
@@ -102,7 +102,8 @@ struct RequestTests {
         }
     }
 
-    @Test func `a Digest challenge is answered for the method and target of each request, again if its nonce is stale`()
+    @Test
+    func `a Digest challenge is answered for the method and target of the request, and again if its nonce is stale`()
         async throws
     {
         try await withServer({ seen in
@@ -122,7 +123,7 @@ struct RequestTests {
         }
     }
 
-    @Test func `a credential is not shown, and is not sent to another origin`() async throws {
+    @Test func `a credential is not printed, and is not sent to another origin`() async throws {
         let credential = URLCredential(user: "user", password: "hidden", persistence: .forSession)
         #expect(!"\(credential)".contains("hidden") && !String(reflecting: credential).contains("hidden"))
         try await withServer({ _ in Reply(status: 401, fields: ["WWW-Authenticate": "Basic"]) }) { other in
@@ -135,7 +136,7 @@ struct RequestTests {
         }
     }
 
-    @Test func `redirects are followed, are the answer, or are changed`() async throws {
+    @Test func `a redirect handler follows, refuses or changes redirects`() async throws {
         try await withServer({ seen in
             seen.path == "/a" ? Reply("moved", status: 302, fields: ["Location": "/b"]) : Reply(seen.path)
         }) { lab in
@@ -160,7 +161,7 @@ struct RequestTests {
         }
     }
 
-    @Test func `closures are called with the request, the head and the command of curl`() async throws {
+    @Test func `closures receive the created request, the head of the answer and the curl command`() async throws {
         try await withServer({ _ in Reply("x", fields: ["X-Own": "1"]) }) { lab in
             let seen = Locked<[String]>([])
             let adding = Adapter { request, _, completion in
@@ -186,7 +187,7 @@ struct RequestTests {
         }
     }
 
-    @Test func `progress of an answer is reported on its queue`() async throws {
+    @Test func `the progress of an answer is reported on the specified queue`() async throws {
         try await withServer({ _ in Reply(String(repeating: "x", count: 3_000_000)) }) { lab in
             let last = Locked<Progress?>(nil)
             let queue = DispatchQueue(label: "progress")
@@ -204,7 +205,7 @@ struct RequestTests {
         }
     }
 
-    @Test func `all requests of a session can be seen and cancelled`() async throws {
+    @Test func `all active requests of a session can be listed and cancelled`() async throws {
         try await withServer({ _ in .silence }) { lab in
             let session = try lab.session()
             let requests = (0..<3).map { _ in session.request(lab.server.url()) }
@@ -219,7 +220,7 @@ struct RequestTests {
         }
     }
 
-    @Test func `who does not cancel automatically leaves the request alone`() async throws {
+    @Test func `a task without automatic cancellation does not cancel the request`() async throws {
         let gate = DispatchSemaphore(value: 0)
         try await withServer({ _ in
             gate.wait()
@@ -235,11 +236,11 @@ struct RequestTests {
     }
 }
 
-/// Requests of routers, modifiers, and what an answer is serialized as.
+/// Requests of routers, request modifiers, configurations and serializers.
 struct RouterTests {
     private struct User: Codable, Hashable, Sendable { var name: String }
 
-    /// The router of Alamofire's README.
+    /// A router in the style of Alamofire's documentation.
     private enum Router: URLRequestConvertible {
         case create(base: String, User)
         case read(base: String, String)
@@ -256,7 +257,7 @@ struct RouterTests {
         }
     }
 
-    @Test func `a router makes requests`() async throws {
+    @Test func `a router creates requests, and its error is the result`() async throws {
         try await withServer({ seen in
             Reply(seen.method == "POST" ? String(decoding: seen.body, as: UTF8.self) : #"{"name":"\#(seen.path)"}"#)
         }) { lab in
@@ -274,7 +275,9 @@ struct RouterTests {
         }
     }
 
-    @Test func `a modifier changes the request before its parameters, and its error is the result`() async throws {
+    @Test func `a modifier changes the request before the parameters are encoded, and its error is the result`()
+        async throws
+    {
         try await withServer({ _ in Reply("x") }) { lab in
             let session = try lab.session()
             let request = session.request(lab.server.url(), parameters: ["a": "b"]) { request in
@@ -292,7 +295,7 @@ struct RouterTests {
         }
     }
 
-    @Test func `the timeout of a request limits an attempt`() async throws {
+    @Test func `the timeout interval of a request limits each attempt`() async throws {
         try await withServer({ _ in .silence }) { lab in
             let session = try lab.session().overriding { $0.policy = .singleAttempt }
             let request = session.request(lab.server.url()) { $0.timeoutInterval = 0.05 }
@@ -300,7 +303,7 @@ struct RouterTests {
         }
     }
 
-    @Test func `a session has the settings of a configuration`() async throws {
+    @Test func `a session uses the settings of its configuration`() async throws {
         try await withServer({ $0.path == "/silent" ? .silence : Reply("x") }) { lab in
             let configuration = URLSessionConfiguration.af.default
             configuration.timeoutIntervalForRequest = 0.05
@@ -326,7 +329,7 @@ struct RouterTests {
         (#"{"a":[1,2.5,"x",true,null,{"b":-1}]}"#, #"a: 1 2.5 x true nil b: -1"#), ("[]", ""), ("7", "7"),
         ("\"x\"", "x"), ("false", "false"), ("null", "nil"), ("{}", ""),
     ])
-    func `JSON of any shape is read`(text: String, values: String) async throws {
+    func `JSON of any shape is converted to values of Swift`(text: String, values: String) async throws {
         func shown(_ value: Any) -> String {
             switch value {
             case let parts as [String: Any]: parts.map { "\($0): \(shown($1))" }.joined(separator: " ")
@@ -344,7 +347,7 @@ struct RouterTests {
         }
     }
 
-    @Test func `text that is no JSON is an error of its own`() async throws {
+    @Test func `text that is not JSON is a serialization error`() async throws {
         try await withServer({ Reply($0.path == "/page" ? "<html>" : "{", type: "text/html") }) { lab in
             let session = try lab.session()
             for path in ["/page", "/brace"] {
@@ -369,7 +372,7 @@ struct RouterTests {
         }
     }
 
-    @Test func `serializers by their short names, preprocessors and the error of a request`() throws {
+    @Test func `serializers have short names, apply preprocessors and forward the error of a request`() throws {
         let head = HTTPURLResponse(text: "http://h/", statusCode: 200)
         let data = Data(")]}',\n7".utf8)
         func read<S: ResponseSerializer>(_ serializer: S) throws -> S.SerializedObject {
@@ -391,9 +394,9 @@ struct RouterTests {
     }
 }
 
-/// The members of Foundation's request and response.
+/// The members of URLRequest and HTTPURLResponse.
 struct FoundationNamesTests {
-    @Test func `a request`() throws {
+    @Test func `URLRequest has the members of Foundation's type`() throws {
         let url = try #require(URL(string: "https://h/a?b=c"))
         var request = URLRequest(url: url, timeoutInterval: 5)
         #expect(request.url == url && request.httpMethod == "GET" && request.timeoutInterval == 5)
@@ -423,13 +426,13 @@ struct FoundationNamesTests {
             ("https://h/a", ["Content-Disposition": "attachment; filename=\"..\""], "a"),
         ] as [(String, [String: String], String)]
     )
-    func `a response suggests a safe name`(url: String, fields: [String: String], name: String) throws {
+    func `a response suggests a safe file name`(url: String, fields: [String: String], name: String) throws {
         let url = try #require(URL(string: url))
         let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
         #expect(response?.suggestedFilename == name && response?.url == url)
     }
 
-    @Test func `a response`() throws {
+    @Test func `HTTPURLResponse has the members of Foundation's type`() throws {
         let url = try #require(URL(string: "https://h/"))
         let fields = ["Content-Type": "text/Plain; charset=utf-8", "content-length": "7"]
         let response = try #require(

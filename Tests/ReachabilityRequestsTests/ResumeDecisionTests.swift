@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// The table of ``ResumeDecision``, row by row.
+/// The rows of the table of ``ResumeDecision``.
 struct ResumeDecisionTests {
     private static let known = ResumeData(url: "http://h/f", validator: "\"v\"", total: 10)
 
@@ -41,7 +41,11 @@ struct ResumeDecisionTests {
             (416, ["Content-Range": "bytes */11"], nil), (416, ["Content-Range": "bytes */4"], nil),
         ] as [(Int, HTTPHeaders, Int64?)]
     )
-    func `an answer to a range is gone on with, or begun again`(status: Int, headers: HTTPHeaders, place: Int64?) {
+    func `an answer to a range request continues the file, or starts it over`(
+        status: Int,
+        headers: HTTPHeaders,
+        place: Int64?
+    ) {
         let decision = Self.decide(status, headers)
         if let place {
             guard case .write(at: place, _) = decision else { return #expect(Bool(false), "\(decision)") }
@@ -50,7 +54,7 @@ struct ResumeDecisionTests {
         }
     }
 
-    @Test func `a tag of other bytes is another tag`() {
+    @Test func `an entity tag with other bytes is another tag`() {
         let known = ResumeData(url: "http://h/f", validator: "\"\u{e9}\"", total: 10)
         let headers: HTTPHeaders = ["Content-Range": "bytes 4-9/10", "ETag": "\"e\u{301}\""]
         guard case .startOver = Self.decide(206, headers, known: known) else { return #expect(Bool(false)) }
@@ -62,7 +66,7 @@ struct ResumeDecisionTests {
             (["Last-Modified": "Mon, 07 Nov 1994 08:49:37 GMT"], false), ([:], false), (["ETag": "\"v\""], false),
         ] as [(HTTPHeaders, Bool)]
     )
-    func `a part is joined only with the date that the file had`(headers: HTTPHeaders, isJoined: Bool) {
+    func `a part is joined only if Last-Modified is the same`(headers: HTTPHeaders, isJoined: Bool) {
         let known = ResumeData(url: "http://h/f", validator: "Sun, 06 Nov 1994 08:49:37 GMT", total: 10)
         var headers = headers
         headers.add(name: "Content-Range", value: "bytes 4-9/10")
@@ -74,12 +78,12 @@ struct ResumeDecisionTests {
         }
     }
 
-    @Test func `who has everything is told so`() {
+    @Test func `a complete part is recognized`() {
         #expect(Self.decide(416, ["Content-Range": "bytes */10"], from: 10) == .complete)
         let known = ResumeData(url: "", validator: "\"v\"", total: nil)
         let headers: HTTPHeaders = ["Content-Range": "bytes */4", "ETag": "\"v\""]
         #expect(Self.decide(416, headers, known: known) == .complete)
-        // Another version may be as long as the part.
+        // Another version of the file may have the length of the part.
         for tag in ["W/\"v\"", "\"w\"", nil] {
             var headers: HTTPHeaders = ["Content-Range": "bytes */4"]
             if let tag { headers.add(name: "ETag", value: tag) }
@@ -88,11 +92,11 @@ struct ResumeDecisionTests {
     }
 
     @Test(arguments: [404, 500, 503, 301, 304, 401, 100])
-    func `a refusal leaves what is here`(status: Int) {
+    func `a rejected status leaves the part unchanged`(status: Int) {
         #expect(Self.decide(status, [:]) == .refuse && Self.decide(status, [:], from: nil) == .refuse)
     }
 
-    @Test func `a part that nobody asked for is an error`() {
+    @Test func `an answer with a range that was not requested is an error`() {
         #expect(Self.decide(206, ["Content-Range": "bytes 0-9/10"], from: nil, known: nil) == .unexpectedPart)
         #expect(Self.decide(200, ["Content-Length": "7"], from: nil, known: nil) == .write(at: 0, total: 7))
     }
@@ -107,7 +111,7 @@ struct ResumeDecisionTests {
             ("bytes 0-9/10, 10-19/20", nil), ("bytes 0-99999999999999999999/*", nil), ("octets 0-9/10", nil),
         ] as [(String, ContentRange?)]
     )
-    func `ranges are read`(text: String, range: ContentRange?) {
+    func `Content-Range is parsed strictly`(text: String, range: ContentRange?) {
         #expect(ContentRange(text) == range)
     }
 
@@ -129,7 +133,7 @@ struct ResumeDecisionTests {
             ),
         ] as [(HTTPHeaders, String?)]
     )
-    func `only strong validators count`(headers: HTTPHeaders, validator: String?) {
+    func `only strong validators are accepted`(headers: HTTPHeaders, validator: String?) {
         #expect(
             ResumeData(url: "http://h/", HTTPURLResponse(text: "", statusCode: 200, headers: headers))?.validator
                 == validator
@@ -139,7 +143,7 @@ struct ResumeDecisionTests {
     @Test(arguments: [
         ("http://u:p@h/a@b#f", "http://h/a@b"), ("http://h/?a=b@c", "http://h/?a=b@c"), ("http://h", "http://h"),
     ])
-    func `no credentials are kept`(url: String, plain: String) {
+    func `the stored URL has no credentials`(url: String, plain: String) {
         #expect(ResumeData.plain(url) == plain)
     }
 
@@ -156,11 +160,11 @@ struct ResumeDecisionTests {
             ("attachment; filename*=ISO-8859-1''a", nil), ("attachment; filename*=UTF-8''%2e%2e%2fpasswd", "passwd"),
         ] as [(String, String?)]
     )
-    func `names of servers are made safe`(text: String, name: String?) {
+    func `file names of servers are made safe`(text: String, name: String?) {
         #expect(ContentDisposition(text)?.safeFileName == name)
     }
 
-    @Test func `any number in any field is a number or is none`() {
+    @Test func `extreme numbers in fields never cause an invalid range`() {
         let numbers = ExtremeValues.integers.map(String.init) + ["9223372036854775808", "\u{661}", "+1", "1\u{301}"]
         let known = ResumeData(url: "http://h/f", validator: "\"v\"", total: nil)
         for first in numbers {
@@ -186,7 +190,7 @@ struct ResumeDecisionTests {
         }
     }
 
-    @Test func `damaged fields do no harm`() async {
+    @Test func `damaged fields never cause an invalid range or file name`() async {
         var random = SeededGenerator(seed: 19)
         let seeds = [
             "bytes 0-9/10", "attachment; filename*=UTF-8''%e2%82%ac; filename=\"a\\\"b\"",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// What Alamofire's tests expect of serializers. Different on purpose: a charset that is not known is an error, and not a guess.
+/// Serializers with the expectations of Alamofire's tests. Intended difference: an unknown character set is an error.
 struct SerializerTests {
     private struct Thing: Codable, Equatable, Sendable { var name: String }
 
@@ -25,7 +25,7 @@ struct SerializerTests {
         )
     }
 
-    @Test func `the protocols have the short name of bytes`() throws {
+    @Test func `the serializer protocols have the short name data`() throws {
         #expect(try Self.read(.data, "x") == Data("x".utf8))
         func name<S: DownloadResponseSerializerProtocol>(_ serializer: S) -> String { "\(S.self)" }
         func encoder<E: ParameterEncoder>(_ encoder: E) -> String { "\(E.self)" }
@@ -35,7 +35,7 @@ struct SerializerTests {
     @Test(arguments: [
         (204, HTTPMethod.get, true), (205, .get, true), (200, .head, true), (200, .get, false), (201, .post, false),
     ])
-    func `an answer may be empty`(status: Int, method: HTTPMethod, isAllowed: Bool) throws {
+    func `an empty body is accepted for HEAD, 204 and 205`(status: Int, method: HTTPMethod, isAllowed: Bool) throws {
         if isAllowed {
             #expect(try Self.read(DataResponseSerializer(), "", Self.head(status), method: method).isEmpty)
             #expect(try Self.read(StringResponseSerializer(), "", Self.head(status), method: method) == "")
@@ -61,7 +61,7 @@ struct SerializerTests {
         }
     }
 
-    @Test func `which answers may be empty can be said`() throws {
+    @Test func `the statuses and methods with an empty body can be configured`() throws {
         #expect(try Self.read(DataResponseSerializer(emptyResponseCodes: [200])).isEmpty)
         #expect(try Self.read(StringResponseSerializer(emptyRequestMethods: [.get])) == "")
         #expect(try Self.read(DecodableResponseSerializer<Empty>(emptyResponseCodes: [200])) == .value)
@@ -75,7 +75,7 @@ struct SerializerTests {
             ("utf-8", [0xe9], nil), ("us-ascii", [0xe9], nil), ("no-such", [0x41], nil),
         ] as [(String?, [UInt8], String?)]
     )
-    func `text is read in its character set`(charset: String?, bytes: [UInt8], text: String?) throws {
+    func `text is decoded in the character set of the answer`(charset: String?, bytes: [UInt8], text: String?) throws {
         let head = Self.head(200, "text/plain" + (charset.map { "; charset=\($0)" } ?? ""))
         let read = {
             try StringResponseSerializer().serialize(
@@ -88,7 +88,7 @@ struct SerializerTests {
         if let text { #expect(try read() == text) } else { #expect(throws: AFError.self) { try read() } }
     }
 
-    @Test func `a set that was asked for goes before that of the answer`() throws {
+    @Test func `a requested character set has priority over that of the answer`() throws {
         let head = Self.head(200, "text/plain; charset=us-ascii")
         let data = Data([0xc3, 0xa9])
         #expect(
@@ -102,7 +102,7 @@ struct SerializerTests {
         )
     }
 
-    @Test func `JSON is decoded, by any decoder`() throws {
+    @Test func `JSON is decoded by the default decoder and by a configured one`() throws {
         #expect(try Self.read(DecodableResponseSerializer<Thing>(), #"{"name":"a"}"#) == Thing(name: "a"))
         #expect(
             try Self.read(
@@ -127,7 +127,11 @@ struct SerializerTests {
         ("<html>", "text/html; charset=utf-8", true), ("{", "application/json", false),
         ("<html>", "application/xhtml+xml", true),
     ])
-    func `what is no JSON is said, a page of HTML by name`(text: String, type: String, isPage: Bool) {
+    func `a body that is not JSON is an error, which mentions a captive portal for an HTML page`(
+        text: String,
+        type: String,
+        isPage: Bool
+    ) {
         let error = #expect(throws: AFError.self) {
             try Self.read(DecodableResponseSerializer<Thing>(), text, Self.head(200, type))
         }
@@ -135,7 +139,7 @@ struct SerializerTests {
         #expect(error?.underlyingError is DecodingError)
     }
 
-    @Test func `a response is mapped`() {
+    @Test func `map, tryMap, mapError and tryMapError change the result of a response`() {
         let response = AFDataResponse<Int>(
             request: .init(text: "http://h/?secret"),
             response: Self.head(),

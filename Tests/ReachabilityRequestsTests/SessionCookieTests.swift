@@ -6,7 +6,7 @@ import Testing
 
 /// Cookies between a session and servers.
 struct SessionCookieTests {
-    /// Sends the fields that it is asked for, and answers with those that it received.
+    /// Sets the cookies of the path, or replies with the received field Cookie.
     private static func answer(_ seen: Seen) -> Reply {
         switch seen.path {
         case "/set":
@@ -20,14 +20,14 @@ struct SessionCookieTests {
         try await request.validate().serializingString().value
     }
 
-    @Test func `an answer sets cookies, and later requests have them`() async throws {
+    @Test func `cookies of an answer are sent with later requests of the session`() async throws {
         try await withServer(Self.answer) { lab in
             let session = try lab.session()
             #expect(try await Self.text(of: session.request(lab.server.url())) == "none")
             #expect(try await Self.text(of: session.request(lab.server.url("/set"))) == "set")
             #expect(try await Self.text(of: session.request(lab.server.url())) == "a=1, x; c=3")
             #expect(try await Self.text(of: session.request(lab.server.url("/set/x"))) == "b=2; a=1, x; c=3")
-            // Copies with other settings share the cookies. Other sessions and hosts do not have them.
+            // Copies with other settings share the cookies. Other sessions and hosts do not.
             let copy = session.overriding { $0.options.priority = .high }
             #expect(try await Self.text(of: copy.request(lab.server.url())) == "a=1, x; c=3")
             #expect(try await Self.text(of: lab.session().request(lab.server.url())) == "none")
@@ -40,7 +40,7 @@ struct SessionCookieTests {
         }
     }
 
-    @Test func `uploads, downloads and streams have cookies and set them`() async throws {
+    @Test func `uploads, downloads and streams send and store cookies`() async throws {
         let number = Locked(0)
         try await withServer({ seen in
             let next = number.withLock { number in
@@ -59,7 +59,7 @@ struct SessionCookieTests {
         }
     }
 
-    @Test func `an answer that is retried sets cookies, too`() async throws {
+    @Test func `an answer that is retried sets cookies`() async throws {
         let replies = Replies([
             Reply(status: 503, cookies: ["try=1"]), Reply(status: 503, cookies: ["try=2"]), Reply("ok"),
         ])
@@ -69,7 +69,7 @@ struct SessionCookieTests {
         }
     }
 
-    @Test func `redirects set cookies, and each host has its own`() async throws {
+    @Test func `redirects set cookies, and each host receives only its own`() async throws {
         try await withServer({ other in
             other.path == "/there"
                 ? Reply(status: 302, fields: ["Location": "/more"], cookies: ["there=1; Path=/"])
@@ -88,7 +88,7 @@ struct SessionCookieTests {
                 #expect(lab.server.seen.map { $0.fields["cookie"] } == [nil, "here=1"])
                 #expect(other.server.seen.map { $0.fields["cookie"] } == [nil, "there=1"])
                 #expect(try await Self.text(of: session.request(lab.server.url())) == "here=2")
-                // A field of the caller does not go to another host.
+                // A field Cookie of the caller is not sent to another host.
                 let own = session.request(lab.server.url("/home"), headers: ["Cookie": "own=1"])
                 #expect(try await Self.text(of: own) == "there=1")
                 #expect(lab.server.seen.last?.fields["cookie"] == "own=1")
@@ -108,7 +108,7 @@ struct SessionCookieTests {
         }
     }
 
-    @Test func `a session or a request may do without cookies`() async throws {
+    @Test func `cookies can be turned off for a session or a request`() async throws {
         try await withServer(Self.answer) { lab in
             let none = try lab.session(cookieStorage: nil)
             _ = try await Self.text(of: none.request(lab.server.url("/set")))
@@ -141,7 +141,7 @@ struct SessionCookieTests {
         }
     }
 
-    @Test func `a field of the caller or of an adapter is sent as it is`() async throws {
+    @Test func `a field Cookie of the caller or of an adapter replaces the stored cookies`() async throws {
         try await withServer(Self.answer) { lab in
             let session = try lab.session()
             _ = try await Self.text(of: session.request(lab.server.url("/set")))
@@ -157,7 +157,7 @@ struct SessionCookieTests {
         }
     }
 
-    @Test func `only so many cookies of a server are kept`() async throws {
+    @Test func `at most 50 cookies of a server are kept`() async throws {
         try await withServer({ seen in
             let cookies = (0..<200).map { "n\($0)=\(String(repeating: "v", count: 20))" }
             return seen.path == "/set"
@@ -176,9 +176,9 @@ struct SessionCookieTests {
     }
 }
 
-/// Settings of caches, of which there are none here.
+/// Settings of caches, although answers are not cached.
 struct CachePolicyTests {
-    @Test func `a policy without caches is sent, and one of the cache alone fails`() async throws {
+    @Test func `cache policies send Cache-Control, and a policy that permits only cached answers fails`() async throws {
         try await withServer({ Reply($0.fields["cache-control"] ?? "none") }) { lab in
             let session = try lab.session()
             for (policy, field) in [

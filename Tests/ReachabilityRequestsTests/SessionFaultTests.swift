@@ -5,8 +5,8 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// Random trouble between a session and a server, the same for the same seed. SESSION_SCHEDULES says how many schedules there are, and
-/// SESSION_SEED with which the first is played.
+/// Random faults between a session and a server, the same for the same seed. SESSION_SCHEDULES sets the number of schedules, and
+/// SESSION_SEED the first seed.
 struct SessionFaultTests {
     private enum Fault: CaseIterable {
         case none, unavailable, busy, notFound, cutBody, cutAnswer, found, temporary, permanent
@@ -16,7 +16,9 @@ struct SessionFaultTests {
         EnvironmentVariable.value(of: name).flatMap { UInt64($0) } ?? other
     }
 
-    @Test func `each request ends once, and what may not be repeated arrives once at each place`() async throws {
+    @Test func `each request ends once, and a request that is not idempotent is processed at most once at each URL`()
+        async throws
+    {
         let first = Self.number("SESSION_SEED", or: 1)
         for seed in first..<first + Self.number("SESSION_SCHEDULES", or: 100) { try await play(seed) }
     }
@@ -27,7 +29,7 @@ struct SessionFaultTests {
         let method = [HTTPMethod.get, .post, .put, .patch].randomElement(using: &random) ?? .get
         let hasKey = Bool.random(using: &random)
         let (played, places) = (Locked(0), Locked(0))
-        // Which requests a server may have acted on.
+        // The number of requests that the server may have processed, by method and path.
         let acted = Locked<[String: Int]>([:])
         try await withServer({ seen in
             let fault = script[
@@ -59,8 +61,8 @@ struct SessionFaultTests {
             let most = acted.withLock { acted in
                 acted.filter { $0.key.hasPrefix("POST") || $0.key.hasPrefix("PATCH") }.values.max() ?? 0
             }
-            if !hasKey { #expect(most <= 1, "sent twice with seed \(seed)") }
-            // Whoever retries does not do so for ever: three sent attempts of each hop, four where the server says that it did nothing.
+            if !hasKey { #expect(most <= 1, "processed twice with seed \(seed)") }
+            // The number of attempts is limited: three sent attempts of each hop, and four if the server reports that it did nothing.
             #expect(lab.server.seen.count <= 21 * 4, "seed \(seed)")
             #expect(lab.server.seen.allSatisfy { $0.body.isEmpty || $0.body == Array("body".utf8) }, "seed \(seed)")
         }

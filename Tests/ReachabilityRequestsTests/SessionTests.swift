@@ -4,11 +4,11 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// Requests that are sent to a server on the loopback address.
+/// Requests to a loopback server.
 struct SessionTests {
     private struct User: Codable, Hashable, Sendable { var name: String }
 
-    @Test func `an answer is read as bytes, text and a value, and sent for once`() async throws {
+    @Test func `one request serves several serializers with one answer`() async throws {
         try await withServer({ _ in Reply(#"{"name":"Ada"}"#, type: "application/json") }) { lab in
             let request = try lab.session(startRequestsImmediately: false).request(lab.server.url()).validate()
             #expect(request.state == .initialized && lab.server.seen.isEmpty)
@@ -19,7 +19,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `parameters and header fields arrive`() async throws {
+    @Test func `parameters and header fields arrive at the server`() async throws {
         try await withServer({ _ in Reply("ok") }) { lab in
             let session = try lab.session(headers: [.userAgent("test"), .accept("a/b")])
             let url = lab.server.url("/search")
@@ -35,7 +35,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `a refused answer brings the status, and at most so much of the body`() async throws {
+    @Test func `a rejected answer has its status and at most 64 KiB of the body`() async throws {
         try await withServer({ _ in Reply(String(repeating: "x", count: 200_000), status: 404, type: "text/html") }) {
             lab in
             let response = try await lab.session().request(lab.server.url()).validate()
@@ -45,7 +45,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `without a check every status is an answer, also the last of a retried one`() async throws {
+    @Test func `without a validation every status is an answer, also after the last retry`() async throws {
         try await withServer({ Reply("x", status: Int($0.path.dropFirst()) ?? 0) }) { lab in
             let session = try lab.session()
             let missing = await session.request(lab.server.url("/404")).serializingResponse(
@@ -62,7 +62,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `a page in the place of JSON is named as what it may be`() async throws {
+    @Test func `an HTML page in place of JSON is reported as a possible captive portal`() async throws {
         try await withServer({ _ in Reply("<html>", type: "text/html") }) { lab in
             let error = await #expect(throws: AFError.self) {
                 try await lab.session().request(lab.server.url()).validate().serializingDecodable(User.self).value
@@ -72,10 +72,12 @@ struct SessionTests {
     }
 
     @Test(arguments: [true, false])
-    func `a body beyond the limit is refused, and by its length before it is read`(isKnown: Bool) async throws {
+    func `a body that is longer than the limit is an error, before it is read if its length is announced`(
+        isKnown: Bool
+    ) async throws {
         try await withServer({ _ in
             var reply = Reply(String(repeating: "x", count: isKnown ? 1 : 101))
-            // With a coding that is not undone the length says nothing.
+            // With a content coding that is not decoded, the announced length is ignored.
             if isKnown { reply.length = 1 << 40 } else { reply.fields["Content-Encoding"] = "odd" }
             return reply
         }) { lab in
@@ -92,7 +94,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `redirects are followed, and each hop is in the metrics`() async throws {
+    @Test func `redirects are followed, and the metrics contain each hop`() async throws {
         let replies = Replies([
             Reply("no", status: 503), Reply("there", status: 302, fields: ["Location": "/b"]),
             Reply("yes"),
@@ -111,7 +113,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `a body that breaks off is asked for again`() async throws {
+    @Test func `a request is repeated if its answer is interrupted`() async throws {
         var broken = Reply("ab")
         (broken.length, broken.closes) = (4, true)
         let replies = Replies([broken, Reply("abcd")])
@@ -122,7 +124,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `an interceptor gives a new token where the old one is refused`() async throws {
+    @Test func `an interceptor sends a new token after the old one was rejected`() async throws {
         struct Tokens: RequestInterceptor {
             let isFresh = Locked(false)
 
@@ -155,7 +157,7 @@ struct SessionTests {
     }
 
     @Test(arguments: ["", "x", "ftp://h/", "http://", "/path", "http:///path"])
-    func `what is no URL is not sent`(url: String) async throws {
+    func `an invalid URL is an error`(url: String) async throws {
         try await withServer({ _ in Reply() }) { lab in
             let response = try await lab.session().request(url).serializingResponse(using: DataResponseSerializer())
                 .response
@@ -164,7 +166,7 @@ struct SessionTests {
     }
 
     @Test(arguments: ["", "GE T", "GET\r\nX: y", "G\u{e9}T"])
-    func `what is no method is not sent`(method: String) async throws {
+    func `an invalid method is an error, and no request is sent`(method: String) async throws {
         try await withServer({ _ in Reply() }) { lab in
             let request = try lab.session().request(lab.server.url(), method: HTTPMethod(rawValue: method))
             let error = await request.serializingResponse(using: DataResponseSerializer()).response.error
@@ -175,7 +177,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `parameters that cannot be encoded are the result`() async throws {
+    @Test func `an error of the parameter encoder is the result, and no request is sent`() async throws {
         struct Bad: Encodable, Sendable {
             func encode(to encoder: any Encoder) throws { throw CancellationError() }
         }
@@ -190,7 +192,7 @@ struct SessionTests {
         }
     }
 
-    @Test func `a closure checks the whole body, once`() async throws {
+    @Test func `a validation closure is called once, with the complete body`() async throws {
         let count = Locked(0)
         try await withServer({ _ in Reply("body") }) { lab in
             let request = try lab.session().request(lab.server.url()).validate { _, _, data in

@@ -6,9 +6,9 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// When requests are created, adapted and sent.
+/// The times at which requests are created, adapted and sent.
 struct StartTests {
-    /// A timer that fires when the test says so.
+    /// A timer that the test fires.
     private final class ManualTimer: Sendable {
         private let actions = Locked<[@Sendable () -> Void]>([])
 
@@ -69,7 +69,7 @@ struct StartTests {
         #expect(released == nil)
     }
 
-    @Test func `a request that was sent, has ended or was cancelled leaves the timer nothing to do`() async throws {
+    @Test func `the timer does not send a request that was sent, has ended or was cancelled`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let timer = ManualTimer()
             let session = try session(lab.session(), timer)
@@ -87,7 +87,7 @@ struct StartTests {
         }
     }
 
-    @Test func `adapters, retriers and validations of a chain are in time`() async throws {
+    @Test func `adapters, retriers and validations that are chained apply before the request is sent`() async throws {
         let replies = Replies([Reply("no", status: 401), Reply("yes")])
         try await withServer({ _ in replies.next() }) { lab in
             let order = Locked<[String]>([])
@@ -114,7 +114,7 @@ struct StartTests {
         }
     }
 
-    @Test func `the caller of a request decides about its start`() async throws {
+    @Test func `shouldAutomaticallyResume overrides the setting of the session`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let timer = ManualTimer()
             let held = try session(lab.session(), timer).request(lab.server.url(), shouldAutomaticallyResume: false)
@@ -156,7 +156,7 @@ struct StartTests {
         }
     }
 
-    @Test func `redirects and challenges do not create a request again, and an error of the second creation ends it`()
+    @Test func `redirects and challenges do not create a request again, and an error of a later creation ends it`()
         async throws
     {
         struct Refusal: Error {}
@@ -229,7 +229,9 @@ struct StartTests {
         }
     }
 
-    @Test func `an eager session sends a request by its handler, and reports an error of an adapter`() async throws {
+    @Test func `an eager session sends a request at its first handler, and reports an error of an adapter`()
+        async throws
+    {
         struct Refusal: Error {}
         try await withServer({ _ in Reply("x") }) { lab in
             let session = try lab.session(requestSetup: .eager)
@@ -244,7 +246,7 @@ struct StartTests {
         }
     }
 
-    @Test func `a session has Alamofire's parameters`() {
+    @Test func `the initializer of a session accepts Alamofire's parameters`() {
         let queue = DispatchQueue(label: "own")
         let session = Session(rootQueue: queue, requestSetup: .eager, requestQueue: queue, serializationQueue: queue)
         #expect(session.requestSetup == .eager && session.headers["User-Agent"] != nil)
@@ -254,13 +256,13 @@ struct StartTests {
     }
 }
 
-/// The events of a request as sequences.
+/// The events of a request as asynchronous sequences.
 struct RequestStreamTests {
     private func all<Element: Sendable>(_ stream: StreamOf<Element>) async -> [Element] {
         await stream.reduce(into: []) { $0.append($1) }
     }
 
-    @Test func `sequences have the events of a request until its result`() async throws {
+    @Test func `asynchronous sequences contain the events of a request until its result`() async throws {
         try await withServer({ _ in Reply("x", fields: ["X-Own": "1"]) }) { lab in
             let request = try lab.session().request(lab.server.url()).adapt(
                 using: Adapter { request, _, completion in
@@ -278,7 +280,7 @@ struct RequestStreamTests {
             #expect(await requests.last?.headers["Own"] == "2")
             #expect(await tasks.count == 1)
             #expect(await commands.last?.contains("-H 'Own: 2'") == true)
-            // After the end they have the last element.
+            // After the end each sequence has the last element.
             #expect(await all(request.httpResponses()).count == 1)
             #expect(await all(request.urlSessionTasks()).first?.state == .completed)
             let tasked = await withCheckedContinuation { continuation in

@@ -5,13 +5,13 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// Text and values of answers that are read as they come.
+/// Text and values of streams.
 struct StreamDecodingTests {
     private struct Item: Codable, Hashable, Sendable { var number: Int }
 
     private static func line(_ number: Int) -> String { #"{"number":\#(number)}"# }
 
-    /// The pieces that a text has where it is cut at these places.
+    /// The pieces of a text that is cut at these places.
     private static func pieces(_ bytes: [UInt8], _ cuts: Int...) -> [Data] {
         zip([0] + cuts, cuts + [bytes.count]).map { Data(bytes[$0..<$1]) }
     }
@@ -28,7 +28,7 @@ struct StreamDecodingTests {
     }
 
     @Test(arguments: ["aé€😀z", "😀😀", "é", "ascii"])
-    func `no character is cut, wherever two pieces are`(text: String) {
+    func `no character is split between two pieces`(text: String) {
         let bytes = Array(text.utf8)
         for first in 0...bytes.count {
             for second in first...bytes.count {
@@ -44,12 +44,12 @@ struct StreamDecodingTests {
             ([0x80, 0x80, 0x80, 0x80], "\u{fffd}\u{fffd}\u{fffd}\u{fffd}"), ([0xc0, 0x80], "\u{fffd}\u{fffd}"),
         ] as [([UInt8], String)]
     )
-    func `what is no UTF-8 is said to be none, and hides nothing behind it`(bytes: [UInt8], text: String) {
+    func `invalid UTF-8 becomes a replacement character, and the following text is kept`(bytes: [UInt8], text: String) {
         for cut in 0...bytes.count { #expect(Self.texts(Self.pieces(bytes, cut)).joined() == text) }
     }
 
     @Test(arguments: ["\n", "\r\n", "\n\n", "\n \r\n"])
-    func `values are read line by line, wherever the pieces are cut`(separator: String) throws {
+    func `values are decoded line by line, regardless of the pieces`(separator: String) throws {
         let bytes = Array((Self.line(1) + separator + Self.line(2) + separator + Self.line(3)).utf8)
         for cut in 0...bytes.count {
             let values = try Self.values(Self.pieces(bytes, cut)).map { try $0.get().number }
@@ -57,27 +57,27 @@ struct StreamDecodingTests {
         }
     }
 
-    @Test func `a line that cannot be read is told, and the next is read`() throws {
+    @Test func `an invalid line is an error, and the next line is decoded`() throws {
         let values = Self.values([Data("\(Self.line(1))\n{\n\(Self.line(3))\n".utf8)])
         #expect(values.count == 3)
         #expect(try values[0].get().number == 1 && values[2].get().number == 3)
         guard case .failure(.responseSerializationFailed(.decodingFailed)) = values[1] else {
-            Issue.record("it was read")
+            Issue.record("an invalid line was decoded")
             return
         }
     }
 
-    @Test func `a line that does not end is given up at the limit`() {
+    @Test func `a line that is longer than the limit is one error`() {
         let pieces = Array(repeating: Data("123456789".utf8), count: 1000)
         let values = Self.values(pieces)
         guard values.count == 1, case .failure(let error) = values[0] else {
-            Issue.record("it was kept")
+            Issue.record("a line beyond the limit is not an error")
             return
         }
         #expect(error.underlyingError as? ResponseTooLong == ResponseTooLong(limit: 100))
     }
 
-    @Test func `a loop has the text and the values`() async throws {
+    @Test func `loops receive the complete text and all values`() async throws {
         let text = (1...1000).map { Self.line($0) + "é\n" }.joined()
         let lines = (1...1000).map { Self.line($0) + "\n" }.joined()
         try await withServer({ Reply($0.path == "/text" ? text : lines) }) { lab in
@@ -92,7 +92,7 @@ struct StreamDecodingTests {
         }
     }
 
-    @Test func `a value that cannot be read ends the loop and the request`() async throws {
+    @Test func `an invalid value ends the loop and cancels the request`() async throws {
         var endless = Reply(Self.line(1) + "\n{\n")
         (endless.length, endless.stalls) = (1000, true)
         try await withServer({ [endless] _ in endless }) { lab in
@@ -100,7 +100,7 @@ struct StreamDecodingTests {
             var numbers: [Int] = []
             do {
                 for try await item in request.decodables(of: Item.self) { numbers.append(item.number) }
-                Issue.record("it ended well")
+                Issue.record("the stream ended without an error")
             } catch {
                 #expect((error as? AFError)?.isResponseSerializationError == true)
             }
@@ -108,7 +108,7 @@ struct StreamDecodingTests {
         }
     }
 
-    @Test func `an answer that breaks off has no half value`() async throws {
+    @Test func `an incomplete last line of an interrupted answer is not returned`() async throws {
         var cut = Reply(Self.line(1) + "\n" + Self.line(2))
         (cut.length, cut.closes) = (1000, true)
         try await withServer({ [cut] _ in cut }) { lab in
@@ -116,7 +116,7 @@ struct StreamDecodingTests {
             do {
                 let request = try lab.session().streamRequest(lab.server.url())
                 for try await item in request.decodables(of: Item.self) { numbers.append(item.number) }
-                Issue.record("it ended well")
+                Issue.record("the stream ended without an error")
             } catch {
                 #expect((error as? AFError)?.isSessionTaskError == true)
             }
@@ -124,20 +124,22 @@ struct StreamDecodingTests {
         }
     }
 
-    @Test func `it has one reader, in whatever form`() async throws {
+    @Test func `a stream has one reader, regardless of the form`() async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let request = try lab.session().streamRequest(lab.server.url())
             var first = request.strings().makeAsyncIterator()
             await #expect(throws: AFError.self) { for try await _ in request.decodables(of: Item.self) {} }
             for await stream in request.streamTask().streamingData() where stream.value != nil {
-                Issue.record("read twice")
+                Issue.record("a second reader received data")
             }
-            request.responseStreamString { stream in if stream.value != nil { Issue.record("read twice") } }
+            request.responseStreamString { stream in
+                if stream.value != nil { Issue.record("a second reader received data") }
+            }
             #expect(try await first.next() == "x")
         }
     }
 
-    @Test func `handlers are told the text, the values, what is none, and the end`() async throws {
+    @Test func `handlers receive text, values, errors and the completion`() async throws {
         let text = Self.line(1) + "\n{\n" + Self.line(3) + "\n"
         try await withServer({ _ in Reply(text) }) { lab in
             let session = try lab.session()
@@ -169,7 +171,7 @@ struct StreamDecodingTests {
         }
     }
 
-    @Test func `a task has events of text and values, the end last`() async throws {
+    @Test func `a stream task has events of text and values, and the completion last`() async throws {
         let text = Self.line(1) + "\n{\n" + Self.line(3) + "\n"
         try await withServer({ _ in Reply(text) }) { lab in
             let session = try lab.session()
@@ -188,7 +190,7 @@ struct StreamDecodingTests {
         }
     }
 
-    @Test func `a refused answer is told as the end`() async throws {
+    @Test func `a rejected answer is reported by the completion`() async throws {
         try await withServer({ _ in Reply("no", status: 404) }) { lab in
             let request = try lab.session().streamRequest(lab.server.url()).validate()
             var codes: [Int?] = []
@@ -200,11 +202,11 @@ struct StreamDecodingTests {
     }
 }
 
-/// Serializers of streams.
+/// Serializers of streams, against decoders and a server.
 struct StreamSerializerTests {
     private struct Refusal: Error {}
 
-    /// The length of each piece. A piece that begins with `!` is refused.
+    /// Serializes each piece to its length. A piece that begins with `!` is an error.
     private struct Lengths: DataStreamSerializer {
         func serialize(_ data: Data) throws -> Int {
             if data.first == UInt8(ascii: "!") { throw Refusal() }
@@ -230,7 +232,7 @@ struct StreamSerializerTests {
         #expect(error is Refusal)
     }
 
-    @Test func `values are read from lines, text from whole characters, and pieces pass unchanged`() throws {
+    @Test func `values are decoded from lines, text from whole characters, and pieces are unchanged`() throws {
         #expect(try decoded(.decodable(of: Int.self), ["1", "2\n\n3"]).map { try $0.get() } == [12, 3])
         #expect(try decoded(.passthrough, ["a", "b\n"]).map { try $0.get() } == [Data("a".utf8), Data("b\n".utf8)])
         var text = SerializedPieces(StringStreamSerializer(), limit: 100)

@@ -4,15 +4,15 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// Bodies that are sent.
+/// Uploads to a loopback server.
 struct UploadTests {
-    @Test func `bytes, a file and a form arrive whole, with their length`() async throws {
+    @Test func `data, files, streams and forms arrive complete, with their length`() async throws {
         let path = "\(FileManager.default.temporaryDirectory.path)/upload-\(UUID())"
         let content = [UInt8]((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
         try Data(content).write(to: URL(filePath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
         try await withServer({ _ in Reply("ok") }) { lab in
-            // Each is sent when its answer is awaited.
+            // Each request is sent when a task waits for its answer.
             let session = try lab.session(startRequestsImmediately: false)
             let form = MultipartFormData()
             form.append("one".utf8, withName: "part")
@@ -39,7 +39,7 @@ struct UploadTests {
         }
     }
 
-    /// Counts waits of an hour or longer, and skips them. The retry engine waits for less than that.
+    /// A clock that counts and skips waits of an hour or longer. The waits of the retry engine are shorter.
     private struct SkippingClock: Clock {
         let longWaits = Locked(0)
 
@@ -83,7 +83,7 @@ struct UploadTests {
         }
     }
 
-    @Test func `the progress of a body is told, and is over with the request`() async throws {
+    @Test func `the progress of an upload is reported, and ends with the request`() async throws {
         let path = "\(FileManager.default.temporaryDirectory.path)/upload-\(UUID())"
         try Data(repeating: 7, count: 300_000).write(to: URL(filePath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -103,11 +103,13 @@ struct UploadTests {
                 }
                 #expect(handled == last)
             }
-            for await _ in try lab.session().request(lab.server.url()).uploadProgress() { Issue.record("of what?") }
+            for await _ in try lab.session().request(lab.server.url()).uploadProgress() {
+                Issue.record("a request without a body reports the progress of an upload")
+            }
         }
     }
 
-    @Test func `a file is sent again where that does no harm`() async throws {
+    @Test func `the file of an upload is sent again only if the request is idempotent`() async throws {
         let path = "\(FileManager.default.temporaryDirectory.path)/upload-\(UUID())"
         try Data("abc".utf8).write(to: URL(filePath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -126,7 +128,7 @@ struct UploadTests {
         }
     }
 
-    @Test func `a file that cannot be read is said so, and nothing is sent`() async throws {
+    @Test func `an unreadable file is an error, and no request is sent`() async throws {
         try await withServer({ _ in Reply("ok") }) { lab in
             let request = try lab.session().upload(URL(filePath: "/nonexistent/file"), to: lab.server.url())
             let error = await request.serializingResponse(using: DataResponseSerializer()).response.error
@@ -138,7 +140,7 @@ struct UploadTests {
         }
     }
 
-    @Test func `a form whose file has changed is an error`() async throws {
+    @Test func `a form whose file has changed is an error, and no request is sent`() async throws {
         let path = "\(FileManager.default.temporaryDirectory.path)/upload-\(UUID())"
         try Data("abc".utf8).write(to: URL(filePath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -153,7 +155,7 @@ struct UploadTests {
         }
     }
 
-    @Test func `a form has its own content type, and is in memory if it is short and has no file`() async throws {
+    @Test func `a form sets the content type, and is encoded in memory below the threshold`() async throws {
         try await withServer({ _ in Reply("ok") }) { lab in
             let session = try lab.session()
             let headers: HTTPHeaders = ["Content-Type": "multipart/form-data"]
@@ -178,7 +180,7 @@ struct UploadTests {
         }
     }
 
-    @Test func `streams are parts of a form`() async throws {
+    @Test func `a form with a stream is sent again completely for a retry`() async throws {
         let path = "\(FileManager.default.temporaryDirectory.path)/upload-\(UUID())"
         let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
         try content.write(to: URL(filePath: path))

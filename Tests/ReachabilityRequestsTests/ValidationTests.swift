@@ -2,7 +2,7 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// What Alamofire's tests expect of validation and media types.
+/// Validation and media types with the expectations of Alamofire's tests.
 struct ValidationTests {
     private static func head(_ status: Int = 200, _ type: String? = nil, length: String? = nil) -> HTTPURLResponse {
         var headers = HTTPHeaders()
@@ -20,7 +20,7 @@ struct ValidationTests {
         ("damaged", "text/plain", false),
         ("*/*", "damaged", true), ("text/plain", "damaged", false), ("*/*", "", true), ("text/plain", "", false),
     ])
-    func `a type is one of those that are wanted`(wanted: String, type: String, isIn: Bool) {
+    func `a content type matches the acceptable types`(wanted: String, type: String, isIn: Bool) {
         #expect((Validator.refusal(of: Self.head(200, type), wanted: [wanted]) == nil) == isIn)
     }
 
@@ -33,13 +33,13 @@ struct ValidationTests {
             ("a/b;c=1;c=2", "a", "b", ["c": "1"]), ("application/vnd.api+json", "application", "vnd.api+json", [:]),
         ] as [(String, String, String, [String: String])]
     )
-    func `types are read`(text: String, type: String, subtype: String, parameters: [String: String]) {
+    func `media types are parsed`(text: String, type: String, subtype: String, parameters: [String: String]) {
         let read = MIMEType(text)
         #expect(read?.type == type && read?.subtype == subtype && read?.parameters == parameters)
     }
 
     @Test(arguments: ["", "a", "a/", "/b", "a b/c", "ä/b", "\u{0}/b", "/"])
-    func `what is no type is none`(text: String) {
+    func `an invalid media type is nil`(text: String) {
         #expect(MIMEType(text) == nil)
     }
 
@@ -49,7 +49,12 @@ struct ValidationTests {
             (199, nil, nil, 199), (300, nil, nil, 300), (500, "a/b", nil, 500),
         ] as [(Int, String?, String?, Int?)]
     )
-    func `200 to 299 are the usual`(status: Int, type: String?, length: String?, refused: Int?) {
+    func `the default validation accepts statuses from 200 to 299`(
+        status: Int,
+        type: String?,
+        length: String?,
+        refused: Int?
+    ) {
         var validator = Validator()
         validator.addUsual()
         #expect(
@@ -58,19 +63,19 @@ struct ValidationTests {
         )
     }
 
-    @Test func `the usual types are those of Accept`() {
+    @Test func `the default validation accepts the content types of the field Accept`() {
         var validator = Validator()
         validator.addUsual()
         let request = URLRequest(text: "http://h/", headers: [.accept("application/json, text/*;q=0.5")])
         #expect(validator.refusal(request, Self.head(200, "text/html"), nil) == nil)
         #expect(validator.refusal(request, Self.head(200, "image/png"), nil)?.isResponseValidationError == true)
         #expect(validator.refusal(request, Self.head(200, nil), nil)?.isResponseValidationError == true)
-        // An empty body has no type.
+        // An empty body needs no content type.
         #expect(validator.refusal(request, Self.head(200, nil), .init()) == nil)
         #expect(validator.refusal(request, Self.head(200, nil, length: "0"), nil) == nil)
     }
 
-    @Test func `the types that were acceptable are sorted`() {
+    @Test func `the acceptable content types of an error are sorted`() {
         for type in ["c/d", nil] {
             var validator = Validator()
             validator.add(contentTypes: { _ in ["b/x", "a/x"] })
@@ -79,7 +84,7 @@ struct ValidationTests {
         }
     }
 
-    @Test func `the first refusal counts, and a closure's error is kept`() {
+    @Test func `the first rejection counts, and the error of a closure is kept`() {
         var validator = Validator()
         validator.add(statuses: [200])
         validator.add { _, _, _ in .failure(CancellationError()) }
@@ -88,7 +93,7 @@ struct ValidationTests {
         #expect(validator.refusal(request, Self.head(200), nil)?.underlyingError is CancellationError)
     }
 
-    @Test func `a portal's page is named`() {
+    @Test func `a rejected HTML page is reported as a possible captive portal`() {
         let refusal = Validator.refusal(of: Self.head(200, "text/html"), wanted: ["application/json"])
         let error = refusal.map { AFError.responseValidationFailed(reason: $0) }
         #expect(error?.description.contains("captive portal") == true && error?.responseContentType == "text/html")
@@ -100,12 +105,12 @@ struct ValidationTests {
             ("99999999999999999999", nil), ("5x", nil), ("0x5", nil),
         ] as [(String, Int64?)]
     )
-    func `lengths are read`(text: String, length: Int64?) {
+    func `Content-Length is parsed strictly`(text: String, length: Int64?) {
         #expect(Self.head(200, nil, length: text).contentLength == length)
         #expect(Self.head(200, nil, length: text).expectedContentLength == length ?? -1)
     }
 
-    @Test func `the length of a coded body says nothing`() {
+    @Test func `the length of a body with a content coding is unknown`() {
         let head = HTTPURLResponse(
             text: "",
             statusCode: 200,

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// What Alamofire's tests expect of checks and serializers, one row for each answer.
+/// Validations and serializers with the expectations of Alamofire's tests, one row for each answer.
 struct AnswerRows {
     private static func head(_ status: Int, _ type: String?) -> HTTPURLResponse {
         HTTPURLResponse(text: "http://h/", statusCode: status, headers: type.map { ["Content-Type": $0] } ?? [:])
@@ -20,7 +20,7 @@ struct AnswerRows {
         (200..<201, 200, true), (200..<201, 201, false), (400..<500, 404, true), (404..<405, 404, true),
         (100..<600, 599, true), (0..<0, 200, false), (500..<600, 200, false), (300..<400, 304, true),
     ])
-    func `statuses`(wanted: Range<Int>, status: Int, isAccepted: Bool) {
+    func `validate accepts the specified statuses`(wanted: Range<Int>, status: Int, isAccepted: Bool) {
         let refusal = Self.refusal(Self.head(status, nil)) { $0.add(statuses: wanted) }
         #expect(refusal?.responseCode == (isAccepted ? nil : status))
     }
@@ -40,7 +40,7 @@ struct AnswerRows {
             (["image/svg"], "image/svg+xml", false), (["*"], "text/html", false),
         ] as [([String], String?, Bool)]
     )
-    func `content types`(wanted: [String], type: String?, isAccepted: Bool) {
+    func `validate accepts the specified content types`(wanted: [String], type: String?, isAccepted: Bool) {
         let refusal = Self.refusal(Self.head(200, type)) { $0.add(contentTypes: { _ in wanted }) }
         #expect((refusal == nil) == isAccepted)
         if !isAccepted {
@@ -54,7 +54,7 @@ struct AnswerRows {
     }
 
     @Test(arguments: [(200, "a/b", 0), (404, "a/b", 1), (200, "c/d", 2), (404, "c/d", 1)])
-    func `of two checks the first refuses`(status: Int, type: String, place: Int) {
+    func `the first of two validations rejects`(status: Int, type: String, place: Int) {
         let refusal = Self.refusal(Self.head(status, type)) { validator in
             validator.add(statuses: 200..<300)
             validator.add(contentTypes: { _ in ["a/b"] })
@@ -68,7 +68,7 @@ struct AnswerRows {
         #expect(found == place)
     }
 
-    /// What each serializer makes of a body: of bytes, text, a number in JSON.
+    /// The results of the serializers for data, text and a number in JSON; `-` for an error.
     @Test(arguments: [
         (200, HTTPMethod.get, "7", "7 7 7"), (200, .get, "x", "x x -"), (200, .get, "", "- - -"),
         (204, .get, "", "  -"),
@@ -77,7 +77,7 @@ struct AnswerRows {
         (304, .get, "", "- - -"), (201, .post, "", "- - -"), (204, .delete, "", "  -"), (200, .get, "7 8", "7 8 7 8 -"),
         (200, .get, "{", "{ { -"), (200, .get, "\u{feff}7", "\u{feff}7 7 7"),
     ])
-    func `bodies`(status: Int, method: HTTPMethod, body: String, texts: String) {
+    func `each serializer reads or rejects a body`(status: Int, method: HTTPMethod, body: String, texts: String) {
         let request = URLRequest(text: "http://h/", method: method)
         let head = Self.head(status, "text/plain; charset=utf-8")
         let data = Data(body.utf8)
@@ -101,7 +101,7 @@ struct AnswerRows {
             ([], [.post], 500, .post, true), ([], [], 200, .head, false),
         ] as [(Set<Int>, Set<HTTPMethod>, Int, HTTPMethod, Bool)]
     )
-    func `which answers may be empty is said`(
+    func `configured statuses and methods permit an empty body`(
         codes: Set<Int>,
         methods: Set<HTTPMethod>,
         status: Int,

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// What strangers and careless callers give: each row is refused with a typed error, and nothing wrong is sent.
+/// Invalid input of servers and callers. Each row is a typed error, and no invalid request is sent.
 struct BadInputRows {
     @Test(arguments: [
         " ", "http", "http:", "http:/", "://h", "//h/", "h/", "?a=b", "#", "mailto:a@b", "file:///etc/passwd",
@@ -12,11 +12,11 @@ struct BadInputRows {
         "http://[::1/", "http://::1]/", "http://h /", "http://h\r\nX: y/", "http://h/\r\nX: y", "http://h/a b",
         "http://h/\u{0}", "http://h/\t", "\u{feff}http://h/", "http://h/é", "http://é/",
     ])
-    func `what is no URL is refused, or sent as it is meant`(url: String) async throws {
+    func `an invalid URL is an error of the URL or of the connection`(url: String) async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let request = try lab.session(deadline: .milliseconds(300)).request(url)
             let error = await request.serializingResponse(using: StringResponseSerializer()).response.error
-            // A name that does not exist is an answer of the network's.
+            // A host name that does not exist is an error of the connection.
             #expect(
                 error?.isInvalidURLError == true || error?.isSessionTaskError == true,
                 "\(String(describing: error))"
@@ -42,7 +42,7 @@ struct BadInputRows {
         ("a\r\nEvil", "1"), ("a b", "1"), ("", "1"), ("a:", "1"), ("ä", "1"), ("a", "1\r\nEvil: 2"), ("a", "1\n"),
         ("a", "\u{0}"), ("a", "1\r"), ("a\u{0}", "1"), ("a(", "1"),
     ])
-    func `a header field that cannot be sent is refused, an adapter's, too`(name: String, value: String) async throws {
+    func `an invalid header field of a request or of an adapter is an error`(name: String, value: String) async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             let session = try lab.session()
             let request = session.request(lab.server.url(), headers: [HTTPHeader(name: name, value: value)])
@@ -64,7 +64,11 @@ struct BadInputRows {
         ("text/html;charset=utf-8", "<!doctype html>", true), ("application/xhtml+xml", "<html/>", true),
         ("text/plain", "login", false), ("text/html", "{}", true),
     ])
-    func `a portal's page in the place of JSON is named`(type: String, body: String, isNamed: Bool) async throws {
+    func `an HTML page in place of JSON is reported as a possible captive portal`(
+        type: String,
+        body: String,
+        isNamed: Bool
+    ) async throws {
         try await withServer({ _ in Reply(body, type: type) }) { lab in
             let session = try lab.session()
             let read = await #expect(throws: AFError.self) {
@@ -81,7 +85,7 @@ struct BadInputRows {
         "utf-7", "x-user-defined", "utf-8\u{0}", "", "\"", "\"utf-8", "💩", "utf-16;utf-8",
         String(repeating: "x", count: 10_000),
     ])
-    func `a charset that is not known is an error, or none`(charset: String) {
+    func `an unknown character set is an error or is ignored`(charset: String) {
         let head = HTTPURLResponse(
             text: "",
             statusCode: 200,
@@ -91,7 +95,7 @@ struct BadInputRows {
         do {
             let text = try StringResponseSerializer()
                 .serialize(request: URLRequest(text: ""), response: head, data: Data("abcd".utf8), error: nil)
-            // It is as if none had been said, or one that is known.
+            // The character set was ignored, or it is known.
             #expect(known.map { StringResponseSerializer.encoding(named: $0) != nil } ?? (text == "abcd"))
         } catch let error as AFError {
             #expect(error.isResponseSerializationError && error.description.utf8.count < 100_000)
@@ -101,7 +105,9 @@ struct BadInputRows {
     }
 
     @Test(arguments: ["gzip", "deflate", "br", "zstd", "x", "gzip, gzip"])
-    func `a coding that is not what it says is an error or bytes, and no crash`(coding: String) async throws {
+    func `a body that does not match its content coding is an error or is returned unchanged`(
+        coding: String
+    ) async throws {
         try await withServer({ _ in Reply("no such coding", fields: ["Content-Encoding": coding]) }) { lab in
             let response = try await lab.session(deadline: .seconds(10)).request(lab.server.url())
                 .serializingResponse(using: DataResponseSerializer()).response
@@ -109,7 +115,7 @@ struct BadInputRows {
         }
     }
 
-    @Test func `redirects without end, and in a circle, end`() async throws {
+    @Test func `endless redirects and redirect cycles are errors`() async throws {
         try await withServer({ seen in
             let number = Int(seen.path.dropFirst()) ?? 0
             let next = seen.path == "/circle" ? "/circle" : "/\(number + 1)"
@@ -133,13 +139,13 @@ struct BadInputRows {
         "", " ", "//", "http://", "http:///", "javascript:1", "file:///etc/passwd", "ftp://h/", "http://[", "\u{0}",
         "http://h:99999/", "data:,x",
     ])
-    func `a place that is none is not gone to`(location: String) async throws {
+    func `a redirect to an invalid URL is not followed`(location: String) async throws {
         try await withServer({ seen in
             seen.path == "/start" ? Reply("r", status: 302, fields: ["Location": location]) : Reply("other")
         }) { lab in
             let response = try await lab.session(deadline: .seconds(1)).request(lab.server.url("/start"))
                 .serializingResponse(using: StringResponseSerializer()).response
-            // An empty place is this place (RFC 3986, section 4.4): a circle.
+            // An empty Location is the same URL (RFC 3986, section 4.4), which is a cycle.
             #expect(response.response?.statusCode == 302 || response.error != nil)
             #expect(lab.server.seen.allSatisfy { $0.path == "/start" })
         }

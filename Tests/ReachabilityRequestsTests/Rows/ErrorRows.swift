@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// What each error says of itself, as Alamofire's do.
+/// The kinds, values and texts of errors.
 struct ErrorRows {
     private struct Cause: Error {}
 
@@ -33,7 +33,7 @@ struct ErrorRows {
         (.urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data())), ""),
     ]
 
-    @Test func `which kind it is`() {
+    @Test func `each error has exactly one kind`() {
         for (error, kind) in Self.kinds {
             let kinds: [(Bool, String)] = [
                 (error.isExplicitlyCancelledError, "cancelled"), (error.isInvalidURLError, "url"),
@@ -52,7 +52,7 @@ struct ErrorRows {
         }
     }
 
-    @Test func `what is below it`() {
+    @Test func `each error has its underlying error`() {
         let errors: [AFError] = [
             .requestAdaptationFailed(error: Cause()), .createUploadableFailed(error: Cause()),
             .createURLRequestFailed(error: Cause()), .sessionTaskFailed(error: Cause()),
@@ -77,7 +77,7 @@ struct ErrorRows {
         #expect(AFError.explicitlyCancelled.underlyingError is CancellationError)
     }
 
-    @Test func `the values of an error`() {
+    @Test func `an error has the values of its reason`() {
         let type = AFError.responseValidationFailed(
             reason: .unacceptableContentType(acceptableContentTypes: ["a/b"], responseContentType: "c/d")
         )
@@ -110,7 +110,7 @@ struct ErrorRows {
             (RedirectFailure.cycle, .httpTooManyRedirects), (CancellationError(), .cancelled), (Cause(), .unknown),
         ] as [(any Error, URLError.Code)]
     )
-    func `the code of a failure, and the failure itself`(failure: any Error, code: URLError.Code) {
+    func `a failure of the network has a code and its cause`(failure: any Error, code: URLError.Code) {
         let error = AFError(attemptError: failure)
         let below = error.underlyingError as? URLError
         #expect(below?.code == code && below?.errorCode == code.rawValue && below?.cause != nil)
@@ -121,7 +121,7 @@ struct ErrorRows {
         #expect(!URLError(.timedOut).description.isEmpty)
     }
 
-    @Test func `text of strangers is safe to show`() {
+    @Test func `error texts contain no control characters of foreign text`() {
         let errors: [AFError] = [
             .invalidURL(url: "h\u{1b}[2J"), .createURLRequestFailed(error: InvalidRequest.method("\u{7}")),
             .responseValidationFailed(

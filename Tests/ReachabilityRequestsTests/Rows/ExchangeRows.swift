@@ -4,13 +4,13 @@ import Testing
 
 @testable import ReachabilityRequests
 
-/// What Alamofire's tests expect of requests that go to a server, one row each.
+/// Exchanges with a server with the expectations of Alamofire's tests, one row each.
 struct ExchangeRows {
     @Test(arguments: [
         (HTTPMethod.get, "GET"), (.head, "HEAD"), (.post, "POST"), (.put, "PUT"), (.delete, "DELETE"),
         (.patch, "PATCH"), (.options, "OPTIONS"), (.trace, "TRACE"), (HTTPMethod(rawValue: "PURGE"), "PURGE"),
     ])
-    func `methods arrive`(method: HTTPMethod, name: String) async throws {
+    func `each method arrives at the server`(method: HTTPMethod, name: String) async throws {
         try await withServer({ Reply($0.method) }) { lab in
             let response = try await lab.session().request(lab.server.url(), method: method).validate()
                 .serializingResponse(using: StringResponseSerializer()).response
@@ -29,7 +29,11 @@ struct ExchangeRows {
         (308, "GET", "GET"), (308, "HEAD", "HEAD"), (308, "POST", "POST x"), (308, "PUT", "PUT x"),
         (308, "DELETE", "DELETE"), (308, "PATCH", "PATCH x"),
     ])
-    func `redirects`(status: Int, method: String, next: String) async throws {
+    func `a redirect keeps or changes method and body as RFC 9110 requires`(
+        status: Int,
+        method: String,
+        next: String
+    ) async throws {
         try await withServer({ seen in
             seen.path == "/a" ? Reply(status: status, fields: ["Location": "/b"]) : Reply("end")
         }) { lab in
@@ -51,7 +55,7 @@ struct ExchangeRows {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `another origin is told no secrets`(status: Int) async throws {
+    func `a redirect to another origin sends no secrets`(status: Int) async throws {
         try await withServer({ _ in Reply("end") }) { other in
             let there = other.server.url("/b")
             try await withServer({ _ in Reply(status: status, fields: ["Location": there]) }) { lab in
@@ -67,13 +71,13 @@ struct ExchangeRows {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `a redirect that is not to be followed is the answer`(status: Int) async throws {
+    func `a redirect that is not followed is the answer`(status: Int) async throws {
         try await withServer({ _ in Reply("page", status: status, fields: ["Location": "/b"]) }) { lab in
             let session = try lab.session().overriding { $0.options.redirects = RedirectRule.none }
             let response = await session.request(lab.server.url()).serializingResponse(
                 using: StringResponseSerializer()
             ).response
-            // Different on purpose: its page is not read.
+            // Intended difference: the body of the redirect is not read.
             #expect(response.response?.statusCode == status && response.metrics?.hops.count == 1)
             #expect(
                 await session.request(lab.server.url()).validate().serializingResponse(
@@ -88,7 +92,11 @@ struct ExchangeRows {
         ("user", "password", true), ("user", "other", false), ("other", "password", false), ("", "", false),
         ("us:er", "password", false),
     ])
-    func `a name and a password`(name: String, password: String, isIn: Bool) async throws {
+    func `a name and a password are accepted only if both are right`(
+        name: String,
+        password: String,
+        isIn: Bool
+    ) async throws {
         try await withServer({
             Reply("in", status: $0.fields["authorization"] == "Basic dXNlcjpwYXNzd29yZA==" ? 200 : 401)
         }) {
@@ -103,7 +111,7 @@ struct ExchangeRows {
     @Test(arguments: [
         "max-age=3600", "public, max-age=3600", "private", "no-store", "no-cache", "immutable", "max-age=0",
     ])
-    func `nothing is cached`(control: String) async throws {
+    func `answers are not cached, regardless of Cache-Control`(control: String) async throws {
         try await withServer({ _ in Reply("x", fields: ["Cache-Control": control, "ETag": "\"v\""]) }) { lab in
             let session = try lab.session()
             for _ in 0..<2 { #expect(try await session.request(lab.server.url()).serializingString().value == "x") }
@@ -123,7 +131,11 @@ struct ExchangeRows {
             String(repeating: "a", count: 4000)
         ),
     ])
-    func `header fields arrive`(header: HTTPHeader, name: String, value: String) async throws {
+    func `header fields of a request and of a session arrive at the server`(
+        header: HTTPHeader,
+        name: String,
+        value: String
+    ) async throws {
         try await withServer({ _ in Reply("x") }) { lab in
             _ = try await lab.session().request(lab.server.url(), headers: [header]).serializingString().value
             #expect(lab.server.seen.map { $0.fields[name] } == [value])
@@ -138,7 +150,7 @@ struct ExchangeRows {
         ("/200", "task, answer 200"), ("/404", "task, answer 404"), ("/204", "task, answer 204"),
         ("/503", "task, retry, task, retry, task, answer 503"), ("/302", "task, answer 302, answer 200"),
     ])
-    func `events`(path: String, names: String) async throws {
+    func `an exchange reports its tasks, retries and answers`(path: String, names: String) async throws {
         let recorder = EventRecorder()
         try await withServer({ seen in
             Reply(
@@ -154,7 +166,7 @@ struct ExchangeRows {
         }
     }
 
-    @Test(arguments: [1, 2, 10, 100]) func `many at a time`(count: Int) async throws {
+    @Test(arguments: [1, 2, 10, 100]) func `concurrent requests receive their own answers`(count: Int) async throws {
         try await withServer({ Reply($0.path) }) { lab in
             let session = try lab.session()
             try await withThrowingTaskGroup { group in

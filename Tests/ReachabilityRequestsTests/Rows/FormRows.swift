@@ -2,7 +2,7 @@ import FoundationEssentials
 import ReachabilityRequests
 import Testing
 
-/// What Alamofire's form encoder writes for each kind of value, one row each.
+/// The form encoder for each kind of value, one row each.
 struct FormRows {
     private enum Level: String, Codable, Sendable { case low, high }
     private struct Outer: Encodable, Sendable {
@@ -14,7 +14,7 @@ struct FormRows {
         var inner = Deep()
     }
     private struct Deep: Encodable, Sendable { var list = [true, false] }
-    /// Encodes by hand, in the way a test names.
+    /// A value with a manual encoding, selected by a number.
     private struct ByHand: Encodable, Sendable {
         enum Keys: String, CodingKey { case a, b }
         let way: Int
@@ -78,7 +78,7 @@ struct FormRows {
         ("twice the same key", ByHand(way: 6), "a=2"), ("an enumeration by hand", ByHand(way: 7), "b=high"),
         ("nothing by hand", ByHand(way: 8), ""),
     ])
-    func `values are written`(what: String, value: any Encodable & Sendable, text: String) throws {
+    func `each type of value is encoded`(what: String, value: any Encodable & Sendable, text: String) throws {
         #expect(Self.plain(try URLEncodedFormEncoder().encode(value)) == text)
     }
 
@@ -88,7 +88,7 @@ struct FormRows {
         ("e\u{301}", "e%CC%81=1"), ("a\u{0}b", "a%00b=1"), ("[a]", "[a]=1"), ("a.b", "a.b=1"), ("~", "~=1"),
         ("a;b", "a%3Bb=1"), ("a:b", "a%3Ab=1"), ("a@b", "a%40b=1"), ("a\"b", "a%22b=1"), ("a'b", "a%27b=1"),
     ])
-    func `names are escaped`(name: String, text: String) throws {
+    func `keys are percent-encoded`(name: String, text: String) throws {
         #expect(Self.plain(try URLEncodedFormEncoder().encode([name: 1])) == text)
         let loose = try URLEncoding.default.encode(URLRequest(text: "http://h/"), with: [name: 1]).text
         #expect(Self.plain(loose) == "http://h/?" + text)
@@ -104,7 +104,7 @@ struct FormRows {
         (.capitalized, "already", "Already"), (.uppercased, "aBc", "ABC"), (.lowercased, "AbC", "abc"),
         (.uppercased, "ß", "SS"), (.useDefaultKeys, "a b", "a b"), (.custom { $0 + "!" }, "a", "a!"),
     ])
-    func `key strategies`(way: URLEncodedFormEncoder.KeyEncoding, name: String, key: String) throws {
+    func `each key encoding converts keys`(way: URLEncodedFormEncoder.KeyEncoding, name: String, key: String) throws {
         let encoder = URLEncodedFormEncoder(
             keyEncoding: way,
             allowedCharacters: Set((name + key + "!1").unicodeScalars)
@@ -116,7 +116,7 @@ struct FormRows {
         (URLEncodedFormEncoder.ArrayEncoding.brackets, "a[][]=1&a[][]=2"), (.noBrackets, "a=1&a=2"),
         (.indexInBrackets, "a[0][0]=1&a[0][1]=2"), (.custom { key, index in "\(key)-\(index)" }, "a-0-0=1&a-0-1=2"),
     ])
-    func `list strategies, one in another`(way: URLEncodedFormEncoder.ArrayEncoding, text: String) throws {
+    func `each array encoding applies to nested arrays`(way: URLEncodedFormEncoder.ArrayEncoding, text: String) throws {
         #expect(Self.plain(try URLEncodedFormEncoder(arrayEncoding: way).encode(["a": [[1, 2]]])) == text)
     }
 }

@@ -4,12 +4,12 @@ import LinuxSupport
 import ReachabilityRequests
 import ReachabilityRetry
 
-/// Writes down the events of requests, in the order of its queue.
+/// Records the events of requests in the order of its queue.
 final class EventRecorder: EventMonitor {
     let queue = DispatchQueue(label: "events")
     private let (events, sink) = AsyncStream.makeStream(of: String.self)
 
-    /// The events up to the first one that begins with this text.
+    /// Returns the events up to the first one that begins with a text.
     func events(through last: String = "finish") async -> [String] {
         var names: [String] = []
         for await event in events {

@@ -3,7 +3,7 @@ import LinuxSupport
 import ReachabilityRequests
 import TestSupport
 
-/// A server, and what a session needs that retries within milliseconds.
+/// A server, and sessions that retry within milliseconds.
 struct SessionLab: Sendable {
     let server: SmallServer
     private let coordinator: RetryCoordinator
@@ -42,7 +42,7 @@ struct SessionLab: Sendable {
     }
 }
 
-/// Runs `body` with a server that answers so, and closes it.
+/// Runs `body` with a server that replies with the results of `answer`, and stops the server.
 func withServer(
     _ answer: @escaping @Sendable (Seen) -> Reply,
     _ body: (SessionLab) async throws -> Void
@@ -52,7 +52,7 @@ func withServer(
     try await body(SessionLab(server))
 }
 
-/// Answers in turn; the last again and again.
+/// Replies in a fixed order. The last one repeats.
 final class Replies: Sendable {
     private let rest: Locked<[Reply]>
 

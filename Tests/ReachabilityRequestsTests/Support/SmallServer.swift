@@ -1,7 +1,7 @@
 import LinuxSupport
 import NetworkLab
 
-/// A request as a server has seen it.
+/// A request that the server has received.
 struct Seen: Sendable {
     let method: String
     let path: String
@@ -9,20 +9,20 @@ struct Seen: Sendable {
     let body: [UInt8]
 }
 
-/// The response of a server.
+/// A reply of the server.
 struct Reply: Sendable {
     var status = 200
     var fields: [String: String] = [:]
-    /// The values of Set-Cookie, one field each.
+    /// The values of the fields Set-Cookie.
     var cookies: [String] = []
     var body: [UInt8] = []
-    /// What Content-Length says; nil for the truth.
+    /// The value of Content-Length; nil for the length of the body.
     var length: Int?
-    /// Whether the connection is closed behind the body.
+    /// Whether the connection is closed after the body.
     var closes = false
-    /// Whether nothing follows behind the body, not even the end of the connection.
+    /// Whether the connection stays open after an incomplete body.
     var stalls = false
-    /// Whether nothing is answered at all.
+    /// Whether no reply is sent.
     var isSilent = false
 
     static let silence = Reply(isSilent: true)
@@ -44,11 +44,11 @@ struct Reply: Sendable {
     }
 }
 
-/// A server whose replies a closure makes.
+/// A loopback server that replies with the results of a closure.
 final class SmallServer: Sendable {
     private let server: ScriptedServer
     private let requests = Locked<[Seen]>([])
-    /// Has an element for each request.
+    /// An element for each received request.
     let arrivals: AsyncStream<Void>
 
     init(_ answer: @escaping @Sendable (Seen) -> Reply) throws {
