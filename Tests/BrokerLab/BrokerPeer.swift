@@ -39,7 +39,7 @@ package final class BrokerPeer: Sendable {
             }
             return false
         }
-        guard let found else { throw LabError("\(what) did not come within \(limit)") }
+        guard let found else { throw LabError("\(what) did not arrive within \(limit)") }
         return found
     }
 

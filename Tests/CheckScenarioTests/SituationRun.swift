@@ -96,7 +96,9 @@ struct SituationRun: Sendable {
             }
             return try await group.reduce(into: []) { if let text = $1 { $0.append(text) } }
         }
-        for text in contradictions { Issue.record("The situation is not what it says: \(text)") }
+        for text in contradictions {
+            Issue.record("The network differs from the description of the situation: \(text)")
+        }
         return contradictions.isEmpty
     }
 
@@ -164,7 +166,7 @@ struct SituationRun: Sendable {
         let (command, sent, passed) = answer
         Report.add(test, command, sent: sent["sent"] ?? 0)
         guard let line = command.line else {
-            Issue.record("no line came: \(command.status) \(command.errors)")
+            Issue.record("the command printed no line: \(command.status) \(command.errors)")
             return
         }
         let said = Comment(rawValue: command.output + command.errors)
@@ -174,18 +176,18 @@ struct SituationRun: Sendable {
         }
         #expect(command.status == Exit.codes[line.place], said)
         #expect(line.schema == 1)
-        #expect(line.milliseconds ?? .max <= longest(line), "it takes too long: \(said)")
+        #expect(line.milliseconds ?? .max <= longest(line), "the check takes too long: \(said)")
         // No host answers that was not probed.
         let untrue = line.steps.filter { ["dns", "portal"].contains($0.kind) && $0.state == "ok" }
         #expect(line.cost.packets > 0 || untrue.isEmpty, said)
-        try known(Shortcomings.costs.contains(situation.id) ? "it costs too much" : nil) {
-            #expect(line.cost.packets <= budget, "more than it may send: \(said)")
-            #expect(sent["sent"] ?? 0 <= budget, "more than it may send, by the router's count: \(said)")
+        try known(Shortcomings.costs.contains(situation.id) ? "the check sends too many packets" : nil) {
+            #expect(line.cost.packets <= budget, "the check reports too many packets: \(said)")
+            #expect(sent["sent"] ?? 0 <= budget, "the router counts too many packets: \(said)")
         }
         if variant.ask == .privately {
             let strangers = try await LabThread.detached { try world.strangers() }
-            #expect(passed["forbidden"] ?? 0 == 0, "sent to \(strangers): \(said)")
-            #expect(passed["strangers"] ?? 0 <= 4, "so often to the addresses that nobody has: \(said)")
+            #expect(passed["forbidden"] ?? 0 == 0, "packets were sent to \(strangers): \(said)")
+            #expect(passed["strangers"] ?? 0 <= 4, "too many packets were sent to unused addresses: \(said)")
         }
     }
 }

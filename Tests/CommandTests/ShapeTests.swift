@@ -23,7 +23,7 @@ import Testing
     @Test func `help lists exactly the documented exit statuses`() async throws {
         let document = try CommandDocument()
         for command in try await CommandTree.subcommands() {
-            let told = try #require(command.paragraph("Exit status: "), "\(command.name) tells no exit status")
+            let told = try #require(command.paragraph("Exit status: "), "\(command.name) documents no exit status")
             let documented = try document.keys("Exit status", of: command.name).compactMap { Int($0) }
             #expect(
                 Set(told.matches(of: #/\b\d+\b/#).compactMap { Int($0.output) }) == Set(documented),

@@ -192,7 +192,7 @@ struct MosquittoTests {
         options.address = BrokerAddress(host: "nowhere.invalid", port: 1883, isSecured: false)
         let lost = try await BrokerPeer.begin(MosquittoBroker(), options)
         guard case .unknownHost? = try await lost.ended()?.cause else {
-            Issue.record("a name that is none leads somewhere")
+            Issue.record("an unknown host name is not reported as unknownHost")
             return
         }
     }

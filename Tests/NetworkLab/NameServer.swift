@@ -110,7 +110,7 @@ package final class NameServer: Sendable {
                 return state.applied == state.revision
             }
         }
-        guard isDone else { throw LabError("the name server does not do as it was told") }
+        guard isDone else { throw LabError("the name server has not applied its configuration") }
     }
 
     // MARK: Questions

@@ -158,7 +158,7 @@ import Testing
         options.networkNamespace = .path(path)
         do {
             _ = try NetworkReachabilityManager(options: options)
-            Issue.record("there is such a namespace")
+            Issue.record("the namespace exists")
         } catch {
             #expect(error.description.contains(shown) && error.description == error.description.printable)
             guard case .namespaceUnavailable(namespace: path, _, _) = error else {

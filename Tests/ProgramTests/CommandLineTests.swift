@@ -70,7 +70,7 @@ import Testing
     @Test(arguments: wrong) func `an invalid option is a usage error`(words: [String], text: String) {
         do {
             _ = try ReachabilityCommand.parseAsRoot(words)
-            Issue.record("it is accepted")
+            Issue.record("an invalid command line was accepted")
         } catch {
             #expect(ReachabilityCommand.exitCode(for: error).rawValue == ExitMessage.Status.usage.rawValue)
             #expect(ReachabilityCommand.fullMessage(for: error).hasPrefix("Error: \(text)"))

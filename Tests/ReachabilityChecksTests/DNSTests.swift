@@ -34,7 +34,7 @@ struct DNSTests {
     @Test func `addresses of a response are returned`() throws {
         let question = DNSQuestion(try name("IPv4only.ARPA."), .a, identifier: 0x1234)
         guard case .whole(let message) = DNSAnswer(Self.known, to: question) else {
-            Issue.record("not whole")
+            Issue.record("the message is incomplete")
             return
         }
         #expect(message.addresses(of: question.name).map(\.description) == ["192.0.0.170", "192.0.0.171"])
@@ -59,9 +59,9 @@ struct DNSTests {
         #expect(DNSAnswer(Self.known, to: DNSQuestion(name, .aaaa, identifier: 0x1234)) == .mismatched)
         #expect(DNSAnswer(Self.known, to: DNSQuestion(try self.name("a"), .a, identifier: 0x1234)) == .mismatched)
         let question = DNSQuestion(name, .a, identifier: 0x1234)
-        #expect(DNSAnswer(question.bytes, to: question) == .mismatched, "our own question is no answer")
+        #expect(DNSAnswer(question.bytes, to: question) == .mismatched, "the query itself is not an answer")
         #expect(DNSAnswer([], to: question) == .mismatched)
-        #expect(DNSAnswer([0x12], to: question) == .mismatched, "anybody may have sent it")
+        #expect(DNSAnswer([0x12], to: question) == .mismatched, "any host may have sent the answer")
         #expect(DNSAnswer([0x12, 0x34, 0x80], to: question) == .malformed(.short))
     }
 

@@ -107,7 +107,7 @@ struct EventForwarderTests {
         let read = try #require(world.actions.lastRead)
         let ask = world.take(.page(.failure(.gone), read: read))
         guard case .readHistory(let since, let number)? = ask.first else {
-            Issue.record("the history is not asked")
+            Issue.record("the forwarder does not read the history")
             return
         }
         #expect(since == .seconds(5400))

@@ -217,7 +217,7 @@ import Testing
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
         do {
             _ = try HubStore(file)
-            Issue.record("two have it")
+            Issue.record("a second store opened the locked file")
         } catch { #expect(error.kind == .locked) }
         store.close()
         try HubStore(file).close()
@@ -229,7 +229,7 @@ import Testing
         let before = try Data(contentsOf: URL(fileURLWithPath: file))
         do {
             _ = try HubStore(file)
-            Issue.record("it is taken")
+            Issue.record("a file of the service was opened as a store")
         } catch { #expect(error.kind == .foreign) }
         #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == before)
     }

@@ -67,7 +67,7 @@ import Testing
     private func expect(_ invalid: InvalidRequest, _ send: () async throws -> Void) async {
         do {
             try await send()
-            Issue.record("it was sent")
+            Issue.record("an invalid request was sent")
         } catch {
             let error = error as? RetryError
             #expect(error?.ending == .notRetryable && error?.attempts.count == 1)
@@ -109,7 +109,7 @@ import Testing
         let (policy, options) = (try lab.policy(), RequestRetryOptions(coordinator: lab.coordinator))
         do throws(RetryError) {
             _ = try await withRetry(request, policy: policy, options: options) { _ in true }
-            Issue.record("it was sent")
+            Issue.record("an invalid request was sent")
         } catch {
             #expect(error.lastError as? InvalidRequest == .header(name: "a"))
         }

@@ -111,7 +111,7 @@ import Testing
                 post.headers.add(name: "Idempotency-Key", value: "mine")
                 do throws(RetryError) {
                     _ = try await client.overriding { $0 = settings }.execute(post)
-                    Issue.record("it was sent again")
+                    Issue.record("the request was sent again")
                 } catch {
                     #expect(error.ending == .unsafeToRepeat && server.received.count == 1)
                 }

@@ -417,7 +417,7 @@ import Testing
         play.set("a", Self.link)
         play.wait(.seconds(30))
         guard let notification = play.tracker.incidents[0].next(for: "chat", of: play.notifier, at: play.now) else {
-            Issue.record("nothing is due")
+            Issue.record("no notification is due")
             return
         }
         play.tracker.willDeliver(notification, by: "chat")

@@ -165,7 +165,7 @@ final class Watcher {
             let line = try StatusLine(parsing: String(decoding: bytes[parsed..<end], as: UTF8.self))
             parsed = end + 1
             guard let target = targets.first(where: { $0.host == line.target }) else {
-                throw LabError("a line about a target nobody asked for: \(line)")
+                throw LabError("a line about a target that was not requested: \(line)")
             }
             lines[target, default: []].append(line)
         }

@@ -26,7 +26,7 @@ import TrustForge
 
     @Test func `copies of anchors are equal without being read`() {
         let anchors = TrustAnchors {
-            Issue.record("they were read")
+            Issue.record("the anchors were read")
             return AnchorIndex([TrustCertificate]())
         }
         let copy = anchors

@@ -151,7 +151,7 @@ import TrustForge
             return
         }
         guard case .disableEvaluation = manager.serverTrustPolicy(forHost: "x") else {
-            Issue.record("the lookup was not asked")
+            Issue.record("the lookup was not called")
             return
         }
         #expect(manager.serverTrustPolicy(forHost: "a.b.example.org") == nil)

@@ -255,7 +255,7 @@ import TrustForge
         let error = #expect(throws: TrustPolicyFileError.self) { try read(text) }
         #expect(error?.description == "policy.json:\(place): \(problem)")
         if case .wrong? = error { return }
-        Issue.record("it is no other file that cannot be read")
+        Issue.record("the error is not an invalid policy")
     }
 
     @Test func `a referenced file that cannot be read is an error`() throws {

@@ -91,7 +91,7 @@ package final class VirtualWorld: TaskExecutor, AlarmClock {
         while true {
             drain()
             if let value = result.withLock({ $0 }) { return value }
-            guard let due = state.withLock({ $0.advance() }) else { fatalError("everybody waits for nothing") }
+            guard let due = state.withLock({ $0.advance() }) else { fatalError("all tasks wait and no timer is set") }
             due(nil)
         }
     }

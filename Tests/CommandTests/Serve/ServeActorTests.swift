@@ -69,7 +69,7 @@ import Testing
             if let found { return (process, found) }
             try await regain(lab, process)
         }
-        throw LabError("nobody was named ten times")
+        throw LabError("no process was named in ten outages")
     }
 
     @Test func `a process that keeps running is named, also in the history`() async throws {

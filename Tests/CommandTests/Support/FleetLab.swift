@@ -67,7 +67,7 @@ final class FleetLab: Sendable {
         let isSo = try await eventually(every: .milliseconds(10)) {
             condition(try await serve.outages())
         }
-        guard isSo else { throw LabError("the service does not see it") }
+        guard isSo else { throw LabError("the service does not report the expected state") }
     }
 
     /// The ids of the ended outages according to the service.

@@ -82,7 +82,7 @@ struct ThreadActivity {
             if last?.switches != switches { last = (switches, now) }
             return last.map { now - $0.since > duration } ?? false
         }
-        guard isQuiet else { throw LabError("the process does not come to rest") }
+        guard isQuiet else { throw LabError("the process does not become idle") }
     }
 }
 

@@ -170,7 +170,7 @@ struct EngineTests {
                 return
             }
             #expect(connection.information == nil)
-            if connection.take() != nil { Issue.record("it was given away twice") }
+            if connection.take() != nil { Issue.record("the descriptor was taken twice") }
             // The descriptor is still open. EchoServer has closed its end.
             var byte: UInt8 = 0
             let number = descriptor.number

@@ -154,7 +154,7 @@ import Testing
     @Test func `the file contains everything in sequence, readable by its owner only`() throws {
         let path = Self.path()
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let file = try RecordingFile(path, replacing: false) { Issue.record("nothing fails") }
+        let file = try RecordingFile(path, replacing: false) { Issue.record("a write has failed") }
         for number in 0..<1000 { file.write([UInt8(truncatingIfNeeded: number)]) }
         try file.finish()
         #expect(try InputFile.read(path) == (0..<1000).map { UInt8(truncatingIfNeeded: $0) })
@@ -211,7 +211,7 @@ import Testing
         let bytes = Locked<[UInt8]>([])
         let now = Locked(SampleRecording.header.start)
         let recorder = Recorder(SampleRecording.header, limit: 1 << 20, clock: { now.withLock { $0 } }) {
-            Issue.record("there is space")
+            Issue.record("the limit was reached")
         } write: { more in
             bytes.withLock { $0 += more }
         }

@@ -63,7 +63,7 @@ import Testing
         #expect(told.withLock { $0 } == 1)
         // It is too late to take the probe over, but its result is available.
         #expect(await unclaimed.result() == Self.result)
-        let claimed = RunningProbe(on: engine) { _ in Issue.record("told to the owner") }
+        let claimed = RunningProbe(on: engine) { _ in Issue.record("the owner of the probe received the result") }
         let round = Task.immediate { await claimed.result() }
         claimed.end(Self.result)
         #expect(await round.value == Self.result)

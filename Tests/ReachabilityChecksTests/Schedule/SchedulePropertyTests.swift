@@ -30,7 +30,7 @@ import Testing
             line.path()
             for _ in 0..<100 { Self.change(&line, &chance) }
             for (one, other) in zip(line.notified, line.notified.dropFirst()) where one.isSame(as: other) {
-                Issue.record("\(one.failurePoint) told twice, seed \(seed)")
+                Issue.record("\(one.failurePoint) reported twice, seed \(seed)")
             }
             // When no events follow, every caller has an answer, and the line works in the end.
             (line.verdict, line.finding, line.length) = (.fine, .silent, .milliseconds(100))

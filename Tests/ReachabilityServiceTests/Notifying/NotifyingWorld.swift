@@ -111,7 +111,7 @@ final class NotifyingWorld: Sendable {
     }
 
     private var notifyingNow: Notifier {
-        guard let notifying = current.withLock({ $0?.notifying }) else { fatalError("it was not started") }
+        guard let notifying = current.withLock({ $0?.notifying }) else { fatalError("the notifier was not started") }
         return notifying
     }
 

@@ -91,7 +91,7 @@ import Testing
     @Test func `a URL with another scheme is refused with a plain message`() {
         do {
             _ = try TrustedHTTPRequest("ftp://example.org/")
-            Issue.record("it is one")
+            Issue.record("an ftp URL was accepted")
         } catch {
             #expect(
                 "\(error)"
