@@ -99,7 +99,7 @@ import X509
         #expect(judged.isTrusted && judged.lines.first == "\(host):443: trusted")
     }
 
-    @Test func `the policy disabled trusts every server, and the output says so`() async throws {
+    @Test func `the policy disabled trusts every server, and the output states it`() async throws {
         let server = try JudgedServer(Blueprint.leaf("stranger").signed())
         let judged = try await server.judge(
             "{\"hosts\": {\"example.com\": {\"policy\": \"disabled\"}}}",
@@ -146,7 +146,7 @@ import X509
         #expect(revoked.lines.last?.hasPrefix("failed  revocation    example.org is revoked ") == true)
     }
 
-    @Test func `the output says for each certificate why its revocation is not known`() async throws {
+    @Test func `the output states for each certificate why its revocation is unknown`() async throws {
         let url = "http://127.0.0.1:1/ocsp"
         var leaf = TrustWorld.server("example.org")
         leaf.more = RevocationWorld.extensions(responders: [url, "http://[::ffff:127.0.0.1]:1/"])

@@ -73,7 +73,7 @@ struct MultipartTests {
         #expect(length == AFError.UnexpectedInputStreamLength(bytesExpected: 4, bytesRead: 3))
     }
 
-    @Test func `each kind of invalid file has an error of its own`() throws {
+    @Test func `each kind of invalid file has a separate error`() throws {
         try withFolder { folder in
             let rows: [(URL, String)] = [
                 (URL(filePath: "\(folder)/none"), "notReachable"), (URL(filePath: folder), "directory"),

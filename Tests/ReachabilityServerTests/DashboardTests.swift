@@ -121,7 +121,7 @@ import Testing
         #expect(try Self.targets(world, "/?kiosk").count == 13)
     }
 
-    @Test func `only what was checked works`() throws {
+    @Test func `the dashboard reports only checked targets as working`() throws {
         let world = try Self.world(["a", "b"], [:])
         #expect(try Self.sentence(world) == "Everything works")
         world.watch(ServiceTarget(name: "c", host: "192.0.2.9"))

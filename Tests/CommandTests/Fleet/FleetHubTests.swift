@@ -275,7 +275,7 @@ struct FleetHubPlaceTests {
         )
     }
 
-    @Test("All users can query the socket in the directory that systemd created, and only its user elsewhere")
+    @Test("All users can query a socket in the directory of systemd, and only its user in another directory")
     func places() async throws {
         #expect(try await Self.place("RUNTIME_DIRECTORY=$PWD:/run/other", "") == "/hub.sock 666")
         #expect(try await Self.place("RUNTIME_DIRECTORY=$PWD", "--socket $PWD/own.sock") == "/own.sock 600")

@@ -173,7 +173,7 @@ import Testing
         try await world.end(orderly: true)
     }
 
-    @Test func `the next run delivers what a killed service could not, with a single end`() async throws {
+    @Test func `the next run delivers the notifications of a killed service, with a single end`() async throws {
         let (world, server) = (try NotifyingWorld(), try AnswerServer("503 Later"))
         let configuration = configuration(server, "after = \"0s\"\n")
         try world.start(configuration)
