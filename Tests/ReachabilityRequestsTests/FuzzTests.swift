@@ -53,6 +53,14 @@ struct FuzzTests {
         }
     }
 
+    @Test(arguments: [
+        ("7", 7), ("7 , 7,7 ", 7), ("7, 8", nil), ("7,", nil), ("+7", nil), ("", nil), ("7x", nil),
+        ("99999999999999999999", nil),
+    ])
+    func `several equal lengths are one`(text: String, length: Int64?) {
+        #expect(HTTPURLResponse(text: "", statusCode: 200, headers: ["Content-Length": text]).contentLength == length)
+    }
+
     @Test func `an encoded form contains only permitted characters, and is decoded to its input`() async throws {
         try await Self.texts(5) { text in
             let form = try URLEncodedFormEncoder().encode([text: [text: text]])

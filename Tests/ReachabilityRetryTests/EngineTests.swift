@@ -33,22 +33,19 @@ import Testing
         _ method: RequestMethod = .get,
         fields: [String: String] = [:],
         letGo: RecordingListener<Int> = RecordingListener()
-    ) -> RetriedRequest<Int> {
+    ) -> NumberedRequest {
         let count = Locked(0)
-        return RetriedRequest(
+        return NumberedRequest(
             PlainRequest(method: method, url: "https://example.org/"),
-            host: "example.org",
-            policy: .standard,
             options: options,
-            body: .none,
             letGo: { letGo.record($0) },
-            send: { _, progress in
+            send: { progress in
                 progress.send()
                 let status = count.withLock { count in
                     defer { count += 1 }
                     return statuses[min(count, statuses.count - 1)]
                 }
-                return ClientAnswer(status, AnswerHead(status: status) { fields[$0] })
+                return (status, AnswerHead(status: status) { fields[$0] })
             }
         )
     }
@@ -248,16 +245,13 @@ import Testing
     @Test func `a single attempt for another run neither waits nor counts, and a probe is not ended early`() throws {
         network.set(reachable: false)
         let coordinator = coordinator()
-        let slow = RetriedRequest<Int>(
+        let slow = NumberedRequest(
             PlainRequest(method: .post, url: "https://example.org/"),
-            host: "example.org",
-            policy: .standard,
-            options: options(coordinator),
-            body: .none
-        ) { [world] _, progress in
+            options: options(coordinator)
+        ) { [world] progress in
             try await world.sleep(for: .seconds(5))
             progress.send()
-            return ClientAnswer(1, AnswerHead(status: 503) { _ in nil })
+            return (1, AnswerHead(status: 503) { _ in nil })
         }
         #expect(try world.result { () throws(RetryError) in try await slow.once(isProbe: true) }.get() == 1)
         #expect(world.time == .seconds(5))

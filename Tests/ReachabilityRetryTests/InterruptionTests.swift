@@ -55,15 +55,13 @@ extension VirtualWorld {
         policy: RetryPolicy = .standard,
         options: RequestRetryOptions,
         isSent: Bool = true
-    ) -> RetriedRequest<Int> {
+    ) -> NumberedRequest {
         let count = Locked(0)
-        return RetriedRequest<Int>(
+        return NumberedRequest(
             PlainRequest(method: method, url: "https://example.org/"),
-            host: "example.org",
             policy: policy,
-            options: options,
-            body: .none
-        ) { [self] _, progress in
+            options: options
+        ) { [self] progress in
             let number = count.withLock { count in
                 count += 1
                 return count
@@ -71,7 +69,7 @@ extension VirtualWorld {
             if isSent { progress.send() }
             if number == 1 { try await sleep(for: duration) }
             if !isSent { progress.send() }
-            return ClientAnswer(number, AnswerHead(status: 200) { _ in nil })
+            return (number, AnswerHead(status: 200) { _ in nil })
         }
     }
 }

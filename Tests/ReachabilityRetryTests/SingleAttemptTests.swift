@@ -31,16 +31,14 @@ import Testing
         let coordinator = world.coordinator(network ?? self.network)
         let options = RequestRetryOptions(retrier: retrier, coordinator: coordinator, clock: world)
         let began = RecordingListener<Duration>()
-        let retried = RetriedRequest<Int>(
+        let retried = NumberedRequest(
             PlainRequest(method: method, url: "https://example.org/"),
-            host: "example.org",
             policy: policy,
-            options: options,
-            body: .none
-        ) { [world] _, _ in
+            options: options
+        ) { [world] _ in
             began.record(world.time)
             if let error = error(began.count) { throw error }
-            return ClientAnswer(began.count, AnswerHead(status: 200) { _ in nil })
+            return (began.count, AnswerHead(status: 200) { _ in nil })
         }
         let result = world.result(meanwhile: meanwhile) { () throws(RetryError) in try await retried.run() }
         return (result, began.values)

@@ -1,3 +1,4 @@
+import LinuxSupport
 package import ReachabilityRetry
 
 extension VirtualWorld {
@@ -59,4 +60,40 @@ extension VirtualWorld {
 extension Result {
     /// The error; nil after a success.
     package var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
+}
+
+/// A request whose attempts have numbers as their responses.
+package struct NumberedRequest: Sendable {
+    private let request: RetriedRequest
+    private let kept: Locked<Int?>
+
+    package init(
+        _ request: PlainRequest,
+        policy: RetryPolicy = .standard,
+        options: RequestRetryOptions,
+        letGo: @escaping @Sendable (Int) -> Void = { _ in },
+        send: @escaping @Sendable (AttemptProgress) async throws -> (number: Int, head: AnswerHead)
+    ) {
+        let kept = Locked<Int?>(nil)
+        self.kept = kept
+        self.request = RetriedRequest(
+            request,
+            host: "example.org",
+            policy: policy,
+            options: options,
+            body: .none,
+            letGo: { if let number = kept.withLock({ $0.take() }) { letGo(number) } },
+            send: { _, progress in
+                let (number, head) = try await send(progress)
+                kept.withLock { $0 = number }
+                return head
+            }
+        )
+    }
+
+    package func run() async throws(RetryError) -> RetryOutcome<Int> { try await request.run().returning(kept) }
+
+    package func once(isProbe: Bool) async throws(RetryError) -> Int {
+        try await request.once(isProbe: isProbe).returning(kept).value
+    }
 }

@@ -13,10 +13,14 @@ final class HTTPAttempts: Sendable {
     private let cookies: (any CookieKeeper)?
     private let makeBody: (@Sendable () throws -> HTTPClientRequest.Body?)?
     private let logger: Logger?
-    /// A Boolean value that indicates whether an attempt has begun to send the body.
-    private let hasSentBody = Locked(false)
-    /// The responses of the hops.
-    private let history = Locked<[HTTPClientRequestResponse]>([])
+    private let state = Locked(State())
+
+    private struct State {
+        /// A Boolean value that indicates whether an attempt has begun to send the body.
+        var hasSentBody = false
+        /// The responses of the hops.
+        var history: [HTTPClientRequestResponse] = []
+    }
 
     /// - Parameters:
     ///   - transport: The transport that sends the attempts.
@@ -46,7 +50,7 @@ final class HTTPAttempts: Sendable {
     }
 
     /// A Boolean value that indicates whether a body that can be sent only once has been sent.
-    var isBodyLost: Bool { hasSentBody.withLock { $0 } && bodyKind == .once }
+    var isBodyLost: Bool { state.withLock { $0.hasSentBody } && bodyKind == .once }
 
     /// Sends the adapted request of a hop, and returns when its response begins.
     func send(_ hop: RedirectHop, _ progress: AttemptProgress) async throws -> HTTPClientResponse {
@@ -64,7 +68,7 @@ final class HTTPAttempts: Sendable {
         adapted.body = adapted.body?.paced(for: transport.client)
         let permit = SendPermit(progress)
         // No byte of an attempt is sent after its end.
-        defer { if !permit.revoke(), hop.hasBody { hasSentBody.withLock { $0 = true } } }
+        defer { if !permit.revoke(), hop.hasBody { state.withLock { $0.hasSentBody = true } } }
         var response = try await transport.send(
             adapted,
             with: permit,
@@ -77,9 +81,10 @@ final class HTTPAttempts: Sendable {
             cookies.keep(response.headers["Set-Cookie"], from: adapted.url)
         }
         let head = HTTPResponseHead(version: response.version, status: response.status, headers: response.headers)
-        response.history = history.withLock { history in
-            history = history.prefix(hop.count) + [HTTPClientRequestResponse(request: visited, responseHead: head)]
-            return history
+        response.history = state.withLock { state in
+            state.history.removeLast(max(0, state.history.count - hop.count))
+            state.history.append(HTTPClientRequestResponse(request: visited, responseHead: head))
+            return state.history
         }
         return response
     }

@@ -214,10 +214,10 @@ private final class SendGate: ChannelOutboundHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        var part = unwrapOutboundIn(data)
-        if !isShut, case .head(var head) = part {
+        var data = data
+        if !isShut, case .head(var head) = unwrapOutboundIn(data) {
             isShut = !permits.use(&head.headers)
-            part = .head(head)
+            data = wrapOutboundOut(.head(head))
             // The connection is closed later, because the writing handler does not support its end within the call.
             if isShut { context.eventLoop.execute { [channel = context.channel] in channel.close(promise: nil) } }
         }
@@ -225,7 +225,7 @@ private final class SendGate: ChannelOutboundHandler {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
-        context.write(wrapOutboundOut(part), promise: promise)
+        context.write(data, promise: promise)
     }
 }
 

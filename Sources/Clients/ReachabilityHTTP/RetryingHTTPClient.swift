@@ -1,4 +1,5 @@
 public import AsyncHTTPClient
+import LinuxSupport
 public import Logging
 public import NIOCore
 import NIOHTTP1
@@ -106,9 +107,10 @@ extension RetryingHTTPClient {
         logger: Logger? = nil,
         isolation: isolated (any Actor)? = #isolation
     ) async throws(RetryError) -> RetryOutcome<HTTPClientResponse> {
+        let kept = Locked<HTTPClientResponse?>(nil)
         let settings = settings(policy, options)
-        let letGo: @Sendable (HTTPClientResponse) async -> Void = { await $0.discard() }
-        return try await retried(request, nil, settings, body, logger, letGo: letGo) { $0 }.run()
+        let host = try host(of: request, settings)
+        return try await retried(request, request.plain, host, settings, body, logger, kept).run().returning(kept)
     }
 
     /// Sends a request like ``execute(_:retry:options:body:logger:isolation:)``, and reads the response as a part of
@@ -140,31 +142,43 @@ extension RetryingHTTPClient {
         isolation: isolated (any Actor)? = #isolation,
         reading read: @escaping @Sendable (HTTPClientResponse) async throws -> Value
     ) async throws(RetryError) -> RetryOutcome<Value> {
-        try await execute(request, nil, settings(policy, options), body: body, logger: logger, reading: read)
+        let value = Locked<Value?>(nil)
+        let settings = settings(policy, options)
+        let host = try host(of: request, settings)
+        let outcome = try await execute(request, request.plain, to: host, settings, body, logger) { response in
+            let content = try await read(response)
+            value.withLock { $0 = content }
+        }
+        return try outcome.returning(value)
     }
 
-    /// Sends a request and reads the response as a part of the attempt.
+    /// Sends a request and reads the response as a part of the attempt. The reader keeps the content.
     ///
-    /// - Parameter parsed: The request as parsed by async-http-client; nil if it is not parsed yet.
-    package func execute<Value: Sendable>(
+    /// - Parameters:
+    ///   - request: The body and the settings of async-http-client.
+    ///   - plain: The method, the URL and the header fields.
+    ///   - host: The host of the URL; empty for a Unix domain socket.
+    package func execute(
         _ request: HTTPClientRequest,
-        _ parsed: HTTPClient.Request?,
+        _ plain: PlainRequest,
+        to host: String,
         _ settings: RetrySettings,
-        body: (@Sendable () throws -> HTTPClientRequest.Body?)? = nil,
-        logger: Logger? = nil,
+        _ body: (@Sendable () throws -> HTTPClientRequest.Body?)?,
+        _ logger: Logger? = nil,
         isolation: isolated (any Actor)? = #isolation,
-        reading read: @escaping @Sendable (HTTPClientResponse) async throws -> Value
-    ) async throws(RetryError) -> RetryOutcome<Value> {
+        reading read: @escaping @Sendable (HTTPClientResponse) async throws -> Void
+    ) async throws(RetryError) -> RetryOutcome<AnswerHead> {
         let statuses = settings.policy.statuses
-        let retried = try retried(request, parsed, settings, body, logger, letGo: ReadResponse.discard) { response in
-            let isKept = !statuses.contains(Int(response.status.code))
-            return isKept ? ReadResponse.read(try await response.read(with: read)) : .unread(response)
+        let unread = Locked<HTTPClientResponse?>(nil)
+        let retried = retried(request, plain, host, settings, body, logger, unread) { response in
+            if statuses.contains(Int(response.status.code)) { return }
+            unread.withLock { $0 = nil }
+            try await response.read(with: read)
         }
-        return try await retried.run(finished: \.value) { answer in
-            switch answer {
-            case .read(let value): value
-            case .unread(let response): try await read(response)
-            }
+        return try await retried.run {
+            unread.withLock { $0 == nil }
+        } finishing: {
+            if let response = unread.withLock({ $0.take() }) { try await read(response) }
         }
     }
 
@@ -178,38 +192,49 @@ extension RetryingHTTPClient {
         _ settings: RetrySettings,
         isProbe: Bool
     ) async throws(RetryError) -> HTTPClientResponse {
-        let letGo: @Sendable (HTTPClientResponse) async -> Void = { await $0.discard() }
-        return try await retried(request, nil, settings, nil, nil, letGo: letGo) { $0 }.once(isProbe: isProbe)
+        let kept = Locked<HTTPClientResponse?>(nil)
+        let host = try host(of: request, settings)
+        let retried = retried(request, request.plain, host, settings, nil, nil, kept)
+        return try await retried.once(isProbe: isProbe).returning(kept).value
     }
 
     private func settings(_ policy: RetryPolicy?, _ options: RequestRetryOptions?) -> RetrySettings {
         RetrySettings(policy: policy ?? settings.policy, options: options ?? settings.options)
     }
 
+    /// Returns the host of a URL; empty for a Unix domain socket.
+    private func host(of request: HTTPClientRequest, _ settings: RetrySettings) throws(RetryError) -> String {
+        do {
+            return try HTTPClient.Request(url: request.url, method: request.method).host
+        } catch {
+            throw RetryError(refused: error, priority: settings.options.priority)
+        }
+    }
+
     /// Returns the request with its attempts, ready to run.
     ///
-    /// - Parameter read: Creates the value of an attempt from the response whose head was received.
-    private func retried<Value>(
+    /// - Parameters:
+    ///   - request: The body and the settings of async-http-client.
+    ///   - plain: The method, the URL and the header fields.
+    ///   - host: The host of the URL; empty for a Unix domain socket.
+    ///   - response: Receives the response of each attempt, until it is released.
+    ///   - read: Reads the response as a part of the attempt.
+    private func retried(
         _ request: HTTPClientRequest,
-        _ parsed: HTTPClient.Request?,
+        _ plain: PlainRequest,
+        _ host: String,
         _ settings: RetrySettings,
         _ makeBody: (@Sendable () throws -> HTTPClientRequest.Body?)?,
         _ logger: Logger?,
-        letGo: @escaping @Sendable (Value) async -> Void,
-        read: @escaping @Sendable (HTTPClientResponse) async throws -> Value
-    ) throws(RetryError) -> RetriedRequest<Value> {
+        _ response: Locked<HTTPClientResponse?>,
+        read: @escaping @Sendable (HTTPClientResponse) async throws -> Void = { _ in }
+    ) -> RetriedRequest {
         var options = settings.options
         options.host = options.host ?? transport.proxyHost
         options.redirects = options.redirects ?? transport.redirects
-        let host: String
-        do {
-            host = try parsed?.host ?? HTTPClient.Request(url: request.url, method: request.method).host
-        } catch {
-            throw RetryError(refused: error, priority: options.priority)
-        }
         let attempts = HTTPAttempts(transport, request, options, makeBody, logger)
         return RetriedRequest(
-            request.plain,
+            plain,
             // A Unix domain socket has no host, and needs no network.
             host: host.isEmpty ? "127.0.0.1" : host.withoutBrackets,
             policy: settings.policy,
@@ -217,36 +242,22 @@ extension RetryingHTTPClient {
             needsPath: !host.isEmpty,
             body: attempts.bodyKind,
             isBodyLost: { _ in attempts.isBodyLost },
-            letGo: letGo,
+            letGo: { await response.withLock { $0.take() }?.discard() },
             send: { hop, progress in
-                let response = try await attempts.send(hop, progress)
-                let head = AnswerHead(status: Int(response.status.code)) { response.headers.first(name: $0) }
-                return ClientAnswer(try await read(response), head)
+                let received = try await attempts.send(hop, progress)
+                response.withLock { $0 = received }
+                try await read(received)
+                return AnswerHead(status: Int(received.status.code)) { received.headers.first(name: $0) }
             }
         )
     }
 }
 
-/// A response that was read, or that is unread because it may be retried.
-private enum ReadResponse<Value: Sendable>: Sendable {
-    case read(Value)
-    case unread(HTTPClientResponse)
-
-    /// The value that was read; nil if the response is unread.
-    var value: Value? { if case .read(let value) = self { value } else { nil } }
-
-    static func discard(_ response: ReadResponse) async {
-        if case .unread(let response) = response { await response.discard() }
-    }
-}
-
 extension HTTPClientResponse {
     /// Reads the response. Its head was received, so an error of reading never means that the request was not sent.
-    fileprivate func read<Value: Sendable>(
-        with read: @Sendable (HTTPClientResponse) async throws -> Value
-    ) async throws -> Value {
+    fileprivate func read(with read: @Sendable (HTTPClientResponse) async throws -> Void) async throws {
         do {
-            return try await read(self)
+            try await read(self)
         } catch let error as any RetryableError where error.failureStage == .neverSent {
             throw AttemptError.sent(error)
         }

@@ -36,8 +36,8 @@ public func withRetry<Value: Sendable>(
     isolation: isolated (any Actor)? = #isolation,
     operation: @escaping @Sendable (_ attempt: Int) async throws -> Value
 ) async throws(RetryError) -> RetryOutcome<Value> {
-    let run = makeRun(policy, target, coordinator, clock, observer, operation)
-    return try run.outcome(after: await run.end())
+    let (run, kept) = makeRun(policy, target, coordinator, clock, observer, operation)
+    return try run.outcome(after: await run.end()).returning(kept)
 }
 
 /// Creates a run. A separate function that is not inlined, so that its copies are not on the stack of the waiting task.
@@ -49,21 +49,38 @@ func makeRun<Value: Sendable>(
     _ clock: some Clock<Duration>,
     _ observer: RetryObserver?,
     _ operation: @escaping @Sendable (Int) async throws -> Value
-) -> RetryRun<Value> {
-    let work = RetryWork<Value>(policy: policy, waitsFirst: policy.waitsFirst, observer: observer) { context in
-        do { return .kept(try await operation(context.number), isGood: true) } catch { return .failed(error) }
+) -> (run: RetryRun, kept: Locked<Value?>) {
+    let kept = Locked<Value?>(nil)
+    let work = RetryWork(policy: policy, waitsFirst: policy.waitsFirst, observer: observer) { context in
+        await kept.keep(isGood: true) { try await operation(context.number) }
     }
-    return .make(work, at: target, coordinator, on: Timeline(clock))
+    return (.make(work, at: target, coordinator, on: Timeline(clock)), kept)
+}
+
+extension Locked {
+    /// Keeps the value of an attempt.
+    fileprivate func keep<Kept: Sendable>(
+        isGood: Bool,
+        _ operation: () async throws -> Kept
+    ) async -> AttemptResult where Value == Kept? {
+        do {
+            let value = try await operation()
+            withLock { $0 = value }
+            return .kept(isGood: isGood)
+        } catch {
+            return .failed(error)
+        }
+    }
 }
 
 extension RetryRun {
     /// Returns the outcome of a run that has ended.
     @inline(never)
-    func outcome(after ending: RetryError.Ending?) throws(RetryError) -> RetryOutcome<Value> {
-        guard ending == nil, case .kept(let value, _)? = result else {
+    fileprivate func outcome(after ending: RetryError.Ending?) throws(RetryError) -> RetryOutcome<Void> {
+        guard ending == nil, result?.hasAnswer == true else {
             throw RetryError(ending: ending ?? .cancelled, target: target, attempts: attempts)
         }
-        return RetryOutcome(value: value, attempts: attempts)
+        return RetryOutcome(value: (), attempts: attempts)
     }
 }
 
@@ -80,12 +97,13 @@ package func withUnpaidRetry<Value: Sendable>(
     observer: @escaping RetryObserver,
     operation: @escaping @Sendable (AttemptContext) async throws -> Value
 ) async throws(RetryError) -> Value {
-    var work = RetryWork<Value>(policy: policy, waitsFirst: policy.waitsFirst, observer: observer) { context in
-        do { return .kept(try await operation(context), isGood: false) } catch { return .failed(error) }
+    let kept = Locked<Value?>(nil)
+    var work = RetryWork(policy: policy, waitsFirst: policy.waitsFirst, observer: observer) { context in
+        await kept.keep(isGood: false) { try await operation(context) }
     }
     work.isCharged = false
     let run = RetryRun.make(work, at: target, coordinator, on: Timeline(clock))
-    return try run.outcome(after: await run.end()).value
+    return try run.outcome(after: await run.end()).returning(kept).value
 }
 
 /// Sends a request with any client, and retries it like
@@ -109,7 +127,8 @@ public func withRetry<Value: Sendable>(
 ) async throws(RetryError) -> RetryOutcome<Value> {
     var options = options
     options.redirects = RedirectRule.none
-    let retried = RetriedRequest<Value>(
+    let kept = Locked<Value?>(nil)
+    let retried = RetriedRequest(
         request,
         host: RequestURL(request.url)?.host,
         policy: policy,
@@ -118,7 +137,9 @@ public func withRetry<Value: Sendable>(
         tellsStatus: false,
         body: .none
     ) { hop, _ in
-        ClientAnswer(try await send(hop.traced), AnswerHead(status: 200) { _ in nil })
+        let value = try await send(hop.traced)
+        kept.withLock { $0 = value }
+        return AnswerHead(status: 200) { _ in nil }
     }
-    return try await retried.run()
+    return try await retried.run().returning(kept)
 }

@@ -25,7 +25,8 @@ extension URLSession {
         var options = options
         // The session stores cookies, so the same URL may have another response.
         options.redirects = options.redirects ?? .follow(allowsCycles: true)
-        let retried = RetriedRequest<(Value, URLResponse)>(
+        let kept = Locked<(Value, URLResponse)?>(nil)
+        let retried = RetriedRequest(
             request.plain,
             host: request.url?.host,
             policy: policy,
@@ -34,7 +35,7 @@ extension URLSession {
             isBodyLost: { error in
                 if case .adapterFailed? = error as? AttemptError { false } else { isOnce }
             },
-            letGo: { await letGo($0.0) },
+            letGo: { if let (content, _) = kept.withLock({ $0.take() }) { await letGo(content) } },
             send: { [timeout = options.attemptTimeout, idempotency = options.idempotency] hop, progress in
                 progress.send()
                 let adapted = try AttemptError.preparing { try request.adapted(to: hop, timeout: timeout) }
@@ -43,13 +44,15 @@ extension URLSession {
                 defer { if session !== self { session.finishTasksAndInvalidate() } }
                 let watch = RedirectWatch(before: session.delegate as? any URLSessionTaskDelegate)
                 do {
-                    return ClientAnswer(try await send(session, adapted, watch, hop.hasBody), watch)
+                    let answer = try await send(session, adapted, watch, hop.hasBody)
+                    kept.withLock { $0 = answer }
+                    return AnswerHead(answer.1, watch)
                 } catch let error as URLError where error.code == .cancelled && Task.isCancelled {
                     throw CancellationError()
                 }
             }
         )
-        return try await retried.run()
+        return try await retried.run().returning(kept)
     }
 
     /// Returns a session without open connections. If a reused connection breaks without a response, libcurl
@@ -60,18 +63,14 @@ extension URLSession {
     }
 }
 
-extension ClientAnswer {
-    /// Creates the answer of a response. A response of another protocol than HTTP is returned.
-    fileprivate init<Content>(
-        _ answer: (Content, URLResponse),
-        _ watch: RedirectWatch
-    ) where Value == (Content, URLResponse) {
-        let response = answer.1 as? HTTPURLResponse
+extension AnswerHead {
+    /// Creates the head of a response. A response of another protocol than HTTP is returned.
+    fileprivate init(_ response: URLResponse, _ watch: RedirectWatch) {
+        let response = response as? HTTPURLResponse
         let hasDeclined = watch.hasDeclined
-        let head = AnswerHead(status: response?.statusCode ?? 200) { name in
+        self.init(status: response?.statusCode ?? 200) { name in
             hasDeclined && name == "Location" ? nil : response?.value(forHTTPHeaderField: name)
         }
-        self.init(answer, head)
     }
 }
 

@@ -189,8 +189,7 @@ struct OutboxOrigin: Hashable, Sendable, CustomStringConvertible {
         guard url.userInfo == nil else {
             throw .invalidRequest("the URL contains a user name; use an Authorization header instead")
         }
-        // The zone of a link-local address is written %25 in a URL (RFC 6874).
-        host = url.host.replacing(scalars: "%25", with: "%", maxReplacements: 1)
+        host = url.targetHost
         guard (try? HostError.check(host)) != nil else { throw .invalidRequest("the URL has no valid host") }
         description = url.origin.replacing(scalars: "%25", with: "%", maxReplacements: 1)
     }

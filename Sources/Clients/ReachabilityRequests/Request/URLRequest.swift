@@ -196,9 +196,12 @@ extension URLConvertible {
 }
 
 extension UInt8 {
-    /// A Boolean value that indicates whether it may stand anywhere in a URL without being encoded, except for `%`, `[` and `]`.
+    /// A Boolean value that indicates whether it is an unreserved or reserved character of RFC 3986, except for `[` and `]`.
     fileprivate var isPlainInURL: Bool {
-        isOfToken ? !"%^`|".utf8.contains(self) : "/:?=&@,;()".utf8.contains(self)
+        switch self {
+        case 0x21, 0x23, 0x24, 0x26...0x3b, 0x3d, 0x3f...0x5a, 0x5f, 0x61...0x7a, 0x7e: true
+        default: false
+        }
     }
 }
 

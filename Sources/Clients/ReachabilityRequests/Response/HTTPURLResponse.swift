@@ -56,12 +56,17 @@ extension HTTPURLResponse {
     /// The length of the body as it is sent; nil if it is not known, or a content coding will be removed.
     var contentLength: Int64? {
         guard contentEncoding == nil, let text = headers["Content-Length"] else { return nil }
+        var reader = FieldReader(text)
+        guard let length = reader.number() else { return nil }
+        reader.skipBlanks()
         // Several equal values are one (RFC 9110, section 8.6).
-        let values = Set(text.split(at: ",").map { $0.trimmingBlanks })
-        guard values.count == 1, let value = values.first, !value.isEmpty,
-            value.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
-        else { return nil }
-        return Int64(value)
+        while !reader.isAtEnd {
+            guard reader.take(",") else { return nil }
+            reader.skipBlanks()
+            guard reader.number() == length else { return nil }
+            reader.skipBlanks()
+        }
+        return length
     }
 
     /// A Boolean value that indicates whether the head announces that no body follows (RFC 9110, sections 6.4.1, 15.3.5 and 15.3.6).

@@ -101,13 +101,16 @@ public protocol ResponseSerializer<SerializedObject>: DataResponseSerializerProt
     var emptyResponseCodes: Set<Int> { get }
 }
 
+private let emptyMethods: Set<HTTPMethod> = [.head]
+private let emptyCodes: Set<Int> = [204, 205]
+
 extension ResponseSerializer {
     /// Changes nothing.
     public static var defaultDataPreprocessor: any DataPreprocessor { PassthroughPreprocessor() }
     /// HEAD
-    public static var defaultEmptyRequestMethods: Set<HTTPMethod> { [.head] }
+    public static var defaultEmptyRequestMethods: Set<HTTPMethod> { emptyMethods }
     /// 204, 205
-    public static var defaultEmptyResponseCodes: Set<Int> { [204, 205] }
+    public static var defaultEmptyResponseCodes: Set<Int> { emptyCodes }
 
     /// Changes nothing.
     public var dataPreprocessor: any DataPreprocessor { Self.defaultDataPreprocessor }

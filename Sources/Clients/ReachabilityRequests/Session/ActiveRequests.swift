@@ -9,12 +9,16 @@ final class ActiveRequests: Sendable {
     /// Performs an action once, later.
     typealias Timer = @Sendable (_ action: @escaping @Sendable () -> Void) -> Void
 
+    private enum Stage {
+        /// The timer after the next one sends the request.
+        case young
+        /// The next timer sends the request.
+        case due
+        case sent
+    }
+
     private struct State {
-        var sent: Set<Request> = []
-        /// The requests that the next timer sends.
-        var due: Set<Request> = []
-        /// The requests that the timer after it sends.
-        var young: Set<Request> = []
+        var stages: [Request: Stage] = [:]
         var isTimed = false
     }
 
@@ -30,12 +34,12 @@ final class ActiveRequests: Sendable {
     }
 
     /// The requests that were sent or will be, and have not ended.
-    var all: Set<Request> { state.withLock { $0.sent.union($0.due).union($0.young) } }
+    var all: Set<Request> { Set(state.withLock { $0.stages }.keys) }
 
     /// Adds a new request. The timer sends it, unless it is sent before.
     func add(_ request: Request) {
         let isTimed = state.withLock { state in
-            state.young.insert(request)
+            state.stages[request] = .young
             defer { state.isTimed = true }
             return state.isTimed
         }
@@ -44,30 +48,24 @@ final class ActiveRequests: Sendable {
 
     /// A request is sent.
     func begin(_ request: Request) {
-        state.withLock { state in
-            state.young.remove(request)
-            state.due.remove(request)
-            state.sent.insert(request)
-        }
+        state.withLock { $0.stages[request] = .sent }
     }
 
     /// A request has ended.
     func end(_ request: Request) {
-        state.withLock { state in
-            state.young.remove(request)
-            state.due.remove(request)
-            state.sent.remove(request)
-        }
+        state.withLock { _ = $0.stages.removeValue(forKey: request) }
     }
 
     private func setTimer() { timer { [self] in sendDue() } }
 
     private func sendDue() {
         let (due, isTimed) = state.withLock { state in
-            let due = state.due
-            (state.due, state.young) = (state.young, [])
-            state.sent.formUnion(due)
-            state.isTimed = !state.due.isEmpty
+            var due: [Request] = []
+            state.isTimed = false
+            for (request, stage) in state.stages where stage != .sent {
+                if stage == .due { due.append(request) } else { state.isTimed = true }
+                state.stages[request] = stage == .due ? .sent : .due
+            }
             return (due, state.isTimed)
         }
         for request in due {

@@ -5,8 +5,8 @@ import NIOCore
 import NIOHTTP1
 import ReachabilityRetry
 
-/// Reads the answers to one request, and keeps the latest. Copies are the same reader.
-struct AnswerReader: Sendable {
+/// Reads the answers to one request, and keeps the latest.
+final class AnswerReader: Sendable {
     private struct State {
         var received: ReceivedAnswer?
         /// The request as it was created last; nil for the first one.
@@ -47,6 +47,15 @@ struct AnswerReader: Sendable {
 
     /// The latest answer; nil while the attempt in progress has read nothing yet.
     var latest: ReceivedAnswer? { state.withLock { $0.received } }
+
+    /// A Boolean value that indicates whether the latest answer is a challenge that the next attempt answers.
+    var answersChallenge: Bool { state.withLock { $0.received?.isChallenge ?? false } }
+
+    /// Throws the reason why the latest answer is not the result. Nothing was read of an answer that the policy retries.
+    func check() throws {
+        if answersChallenge { throw AuthenticationChallenge() }
+        if let refusal = state.withLock({ $0.received?.refusal }) { throw refusal }
+    }
 
     /// Forgets the answer of the last attempt.
     func forget() {
@@ -109,7 +118,7 @@ struct AnswerReader: Sendable {
     }
 
     /// Reads an answer as far as it is needed. A refusal is part of the result, because a redirect may yet be followed.
-    func read(_ response: HTTPClientResponse) async throws -> ReceivedAnswer {
+    func read(_ response: HTTPClientResponse) async throws {
         let (head, request) = (HTTPURLResponse(response, to: request), sent)
         let validator = owner.validator.withLock { $0 }
         var received = ReceivedAnswer(
@@ -139,7 +148,6 @@ struct AnswerReader: Sendable {
             }
         }
         state.withLock { [received] in $0.received = received }
-        return received
     }
 
     /// Returns whether the answer is a challenge that the next attempt answers.
@@ -171,12 +179,13 @@ struct AnswerReader: Sendable {
     ) async throws {
         let (head, request) = (received.head, sent)
         let limit = isRefused ? session.limits.refusedBody : session.limits.body
-        let tooLong = AFError.responseSerializationFailed(
-            reason: .customSerializationFailed(error: ResponseTooLong(limit: limit))
-        )
-        if !isRefused, request.sentMethod != .head, let length = head.contentLength, length > limit { throw tooLong }
+        var tooLong: AFError {
+            .responseSerializationFailed(reason: .customSerializationFailed(error: ResponseTooLong(limit: limit)))
+        }
+        let length = head.contentLength
+        if !isRefused, request.sentMethod != .head, let length, length > limit { throw tooLong }
         let isShown = download == nil
-        if isShown { owner.change(.download) { $0.totalUnitCount = head.contentLength ?? -1 } }
+        if isShown { owner.change(.download) { $0.totalUnitCount = length ?? -1 } }
         var isCut = false
         for try await part in body {
             await owner.gate.pass()
@@ -268,10 +277,12 @@ struct ReceivedAnswer: Sendable {
 }
 
 extension Answer {
-    /// - Parameter received: The read part of the latest answer; nil if there was none.
-    init(_ received: ReceivedAnswer?, _ attempts: [RetryAttempt], error: AFError?) {
+    /// - Parameters:
+    ///   - received: The read part of the latest answer; nil if there was none.
+    ///   - failure: The error of the request; nil if the answer decides.
+    init(_ received: ReceivedAnswer?, _ attempts: [RetryAttempt], failure: AFError? = nil) {
         let data = received.flatMap { $0.data.isEmpty ? nil : $0.data }
-        self.init(response: received?.head, data: data, body: received?.body, error: error)
+        self.init(response: received?.head, data: data, body: received?.body, error: failure ?? received?.refusal)
         var metrics = RequestMetrics()
         metrics.attempts = attempts
         defer { self.metrics = metrics }

@@ -1,8 +1,6 @@
 import AsyncHTTPClient
 import FoundationEssentials
 import LinuxSupport
-import NIOCore
-import NIOHTTP1
 import ReachabilityHTTP
 import ReachabilityRetry
 
@@ -29,7 +27,7 @@ extension Session {
             download: download,
             leavesBody: leavesBody
         )
-        var answer = await send(request, requestOptions(reader), reader)
+        var answer = await send(request, settings(of: reader), reader)
         var metrics = answer.metrics ?? RequestMetrics()
         metrics.end(after: reader.began.duration(to: .now))
         answer.metrics = metrics
@@ -37,56 +35,47 @@ extension Session {
     }
 
     /// Sends the request until there is an answer to keep.
-    private func send(_ request: URLRequest, _ options: RequestRetryOptions, _ reader: AnswerReader) async -> Answer {
-        let method = NIOHTTP1.HTTPMethod(rawValue: request.sentMethod.rawValue)
-        guard let parsed = try? HTTPClient.Request(url: request.text, method: method) else {
+    private func send(_ request: URLRequest, _ settings: RetrySettings, _ reader: AnswerReader) async -> Answer {
+        guard let url = RequestURL(request.text, allowsSockets: true) else {
             return Answer(error: .invalidURL(url: request.text))
-        }
-        // Before swift-nio receives a name that ends the process.
-        do throws(InvalidRequest) {
-            try request.plain.check()
-        } catch {
-            return Answer(error: .createURLRequestFailed(error: error))
         }
         let hasBody = reader.upload != nil || request.httpBody != nil || request.httpBodyStream != nil
         let makeBody: @Sendable () throws -> HTTPClientRequest.Body? = { try reader.body() }
         do throws(RetryError) {
             let outcome = try await client.execute(
-                request.withoutBody,
-                parsed,
-                RetrySettings(policy: policy, options: options),
-                body: hasBody || !reader.owner.adapters.isEmpty ? makeBody : nil
+                HTTPClientRequest(url: request.text),
+                request.plain,
+                to: url.targetHost,
+                settings,
+                hasBody || !reader.owner.adapters.isEmpty ? makeBody : nil
             ) { try await reader.read($0) }
-            return Answer(outcome.value, outcome.attempts, error: outcome.value.refusal)
+            return Answer(reader.latest, outcome.attempts)
         } catch {
-            return Answer(reader.latest, error.attempts, error: AFError(error))
+            return Answer(reader.latest, error.attempts, failure: AFError(error))
         }
     }
 
     /// The settings of a request: those of the session, with its own adapters, retriers and validations.
-    private func requestOptions(_ reader: AnswerReader) -> RequestRetryOptions {
-        var options = options
-        options.attemptTimeout = attemptTimeout(of: reader.request)
-        options.adapter = AttemptStart(reader: reader, last: options.adapter)
-        options.retrier = FailureReport(reader: reader, last: options.retrier)
-        options.validate = { [validate = options.validate] head in
+    private func settings(of reader: AnswerReader) -> RetrySettings {
+        var settings = settings
+        settings.options.attemptTimeout = attemptTimeout(of: reader.request)
+        settings.options.adapter = AttemptStart(reader: reader, last: settings.options.adapter)
+        settings.options.retrier = FailureReport(reader: reader, last: settings.options.retrier)
+        settings.options.validate = { [validate = settings.options.validate] head in
             do { try await validate?(head) } catch let error as CancellationError { throw error } catch {
                 throw error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
             }
-            // Nothing was read of an answer that the policy retries.
-            guard let latest = reader.latest else { return }
-            if latest.isChallenge { throw AuthenticationChallenge() }
-            if let refusal = latest.refusal { throw refusal }
+            try reader.check()
         }
-        options.redirecting = { next in await reader.redirect(to: next) }
-        if reader.request.httpShouldHandleCookies { options.cookies = cookieStorage }
-        if let download = reader.download { options.resumes = { download.isResumable } }
-        options.observer = { [observer = options.observer] event in
+        settings.options.redirecting = { next in await reader.redirect(to: next) }
+        if reader.request.httpShouldHandleCookies { settings.options.cookies = cookieStorage }
+        if let download = reader.download { settings.options.resumes = { download.isResumable } }
+        settings.options.observer = { [observer = settings.options.observer] event in
             observer?(event)
             if case .waiting(_, let attempt, _) = event, attempt.reason == .unreachable { reader.waitForNetwork() }
-            reader.owner.didObserve(event, answersChallenge: reader.latest?.isChallenge == true)
+            reader.owner.didObserve(event, answersChallenge: reader.answersChallenge)
         }
-        return options
+        return settings
     }
 }
 
@@ -103,14 +92,6 @@ extension URLRequest {
     fileprivate var target: String {
         let path = url?.path(percentEncoded: true) ?? ""
         return (path.isEmpty ? "/" : path) + (url?.query(percentEncoded: true).map { "?\($0)" } ?? "")
-    }
-
-    /// The request as the client takes it, without its body.
-    fileprivate var withoutBody: HTTPClientRequest {
-        var request = HTTPClientRequest(url: text)
-        request.method = .init(rawValue: sentMethod.rawValue)
-        for header in headers { request.headers.add(name: header.name, value: header.value) }
-        return request
     }
 }
 
@@ -129,11 +110,12 @@ private struct AttemptStart: ReachabilityRetry.RequestAdapter {
         reader.forget()
         await owner.gate.pass()
         var request: URLRequest
+        var isAdapted = true
         if let prepared {
             request = try prepared.get()
         } else {
             request = try reader.request(for: plain, afterFailure: hasFailed)
-            let isAdapted = last != nil || !owner.adapters.isEmpty
+            isAdapted = last != nil || !owner.adapters.isEmpty
             if isAdapted { request = try await owner.adapt(request, by: last) }
             if isChallenged {
                 let (method, target) = (request.sentMethod.rawValue, request.target)
@@ -143,7 +125,7 @@ private struct AttemptStart: ReachabilityRetry.RequestAdapter {
             owner.willSend(request, isAdapted: isAdapted)
         }
         reader.begin(request)
-        var sent = request.plain
+        var sent = hasFailed || isAdapted || isChallenged ? request.plain : plain
         if request.timeout != reader.request.timeout {
             sent.attemptTimeout = owner.session.attemptTimeout(of: request) ?? .seconds(86_400)
         }

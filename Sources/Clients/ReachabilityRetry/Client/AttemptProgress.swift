@@ -115,17 +115,6 @@ public struct AnswerHead: Sendable {
     public subscript(name: String) -> String? { field(name) }
 }
 
-/// The value of an attempt, and the head of the response.
-package struct ClientAnswer<Value: Sendable>: Sendable {
-    package let value: Value
-    package let head: AnswerHead
-
-    package init(_ value: Value, _ head: AnswerHead) {
-        self.value = value
-        self.head = head
-    }
-}
-
 /// A check that ends an attempt if it cannot succeed, or if a new attempt would be faster:
 ///
 /// - Nothing was sent, and there is no path or a different one.

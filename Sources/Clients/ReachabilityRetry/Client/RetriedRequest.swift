@@ -1,7 +1,7 @@
 import LinuxSupport
 
-/// A request of any HTTP client, with retries and redirects.
-package struct RetriedRequest<Value: Sendable>: Sendable {
+/// A request of any HTTP client, with retries and redirects. The client keeps its responses. The engine receives only their heads.
+package final class RetriedRequest: Sendable {
     /// The original request, with its idempotency key.
     package let request: PlainRequest
     /// The host of the URL, without brackets. Empty or nil if the URL has no host.
@@ -12,10 +12,10 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
     package let body: RequestBodyKind
     /// Returns whether the body was used up by an attempt that failed with this error.
     package let isBodyLost: @Sendable (any Error) -> Bool
-    /// Releases a response that is not returned, and whose body is not read.
-    package let letGo: @Sendable (Value) async -> Void
+    /// Releases the response of the latest attempt, which is not returned, and whose body is not read.
+    package let letGo: @Sendable () async -> Void
     /// Makes one attempt with the adapted request of a hop. Returns when the response has begun.
-    package let send: @Sendable (RedirectHop, AttemptProgress) async throws -> ClientAnswer<Value>
+    package let send: @Sendable (RedirectHop, AttemptProgress) async throws -> AnswerHead
     /// A Boolean value that indicates whether the request needs a path to its host. A request over a Unix domain socket
     /// does not.
     package let needsPath: Bool
@@ -31,8 +31,8 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         tellsStatus: Bool = true,
         body: RequestBodyKind,
         isBodyLost: @escaping @Sendable (any Error) -> Bool = { _ in false },
-        letGo: @escaping @Sendable (Value) async -> Void = { _ in },
-        send: @escaping @Sendable (RedirectHop, AttemptProgress) async throws -> ClientAnswer<Value>
+        letGo: @escaping @Sendable () async -> Void = {},
+        send: @escaping @Sendable (RedirectHop, AttemptProgress) async throws -> AnswerHead
     ) {
         self.request = options.idempotency.adding(to: request)
         self.host = host
@@ -51,16 +51,16 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
     ///
     /// - Throws: ``RetryError`` if the last attempt had no response, if its response was refused, or if its response
     ///   was discarded for a retry that was not made.
-    package func run() async throws(RetryError) -> RetryOutcome<Value> {
+    package func run() async throws(RetryError) -> RetryOutcome<AnswerHead> {
         try await run(on: Timeline(options.clock))
     }
 
-    func run(on clock: Timeline) async throws(RetryError) -> RetryOutcome<Value> {
+    func run(on clock: Timeline) async throws(RetryError) -> RetryOutcome<AnswerHead> {
         let trace = options.tracer?.begin(request)
         do throws(RetryError) {
             let outcome = try await follow(on: clock, trace)
             trace?.end(status: status(of: outcome.value), error: nil)
-            return RetryOutcome(value: outcome.value.value, attempts: outcome.attempts, ending: outcome.ending)
+            return outcome
         } catch {
             trace?.end(status: nil, error: error)
             throw error
@@ -71,42 +71,42 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
     private func follow(
         on clock: Timeline,
         _ trace: (any RequestTrace)?
-    ) async throws(RetryError) -> RetryOutcome<ClientAnswer<Value>> {
+    ) async throws(RetryError) -> RetryOutcome<AnswerHead> {
         var (hop, target) = try first()
         var attempts: [RetryAttempt] = []
         while true {
-            let latest = LatestRequest()
+            let latest = LatestAttempt()
             let work = work(hop, target, latest, trace, on: clock)
             let run = RetryRun.make(work, at: target, options.coordinator, on: clock, after: attempts.count)
             let ending = await run.end()
             attempts += run.attempts
-            let answer: ClientAnswer<Value>
-            switch run.result {
-            case .kept(let kept, _)?: answer = kept
-            case .held(let held, _)? where ending?.leavesAnswer == true:
-                return RetryOutcome(value: held, attempts: attempts, ending: ending)
-            case .held(let held, _)?:
-                await letGo(held.value)
-                fallthrough
-            default: throw RetryError(ending: ending ?? .cancelled, target: target, attempts: attempts)
+            guard let head = latest.head, run.result?.hasAnswer == true else {
+                throw RetryError(ending: ending ?? .cancelled, target: target, attempts: attempts)
             }
-            switch step(hop, answer.head, latest) {
-            case .keep: return RetryOutcome(value: answer, attempts: attempts)
+            if case .held? = run.result {
+                if ending?.leavesAnswer == true {
+                    return RetryOutcome(value: head, attempts: attempts, ending: ending)
+                }
+                await letGo()
+                throw RetryError(ending: ending ?? .cancelled, target: target, attempts: attempts)
+            }
+            switch step(hop, head, latest) {
+            case .keep: return RetryOutcome(value: head, attempts: attempts)
             case .fail(let failure):
-                await letGo(answer.value)
+                await letGo()
                 attempts[attempts.count - 1].error = failure
                 throw RetryError(ending: .notRetryable, target: target, attempts: attempts)
             case .follow(var next):
                 if let redirecting = options.redirecting {
                     guard let request = await redirecting(next.request) else {
-                        return RetryOutcome(value: answer, attempts: attempts)
+                        return RetryOutcome(value: head, attempts: attempts)
                     }
                     if RequestURL(request.url)?.origin != RequestURL(next.request.url)?.origin {
                         next.isFirstOrigin = false
                     }
                     next.request = request
                 }
-                await letGo(answer.value)
+                await letGo()
                 work.tell(.redirected(target, to: next.request.url), options.coordinator)
                 hop = next
                 do throws(RetryError) {
@@ -118,7 +118,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
         }
     }
 
-    private func step(_ hop: RedirectHop, _ head: AnswerHead, _ latest: LatestRequest) -> RedirectStep {
+    private func step(_ hop: RedirectHop, _ head: AnswerHead, _ latest: LatestAttempt) -> RedirectStep {
         guard (300..<400).contains(head.status) else { return .keep }
         var rule = options.redirects ?? .follow()
         // A server may set a cookie and redirect to the same URL.
@@ -136,17 +136,17 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
     func work(
         _ hop: RedirectHop,
         _ target: RetryTarget,
-        _ latest: LatestRequest,
+        _ latest: LatestAttempt,
         _ trace: (any RequestTrace)?,
         on clock: Timeline
-    ) -> RetryWork<ClientAnswer<Value>> {
+    ) -> RetryWork {
         let progress = AttemptProgress(now: { clock.now }, resumes: options.resumes)
-        var work = RetryWork<ClientAnswer<Value>>(
+        var work = RetryWork(
             policy: policy,
             waitsFirst: needsPath || policy.waitsFirst,
             observer: options.observer
         ) { _ in
-            await attempt(hop, progress, latest, trace)
+            await self.attempt(hop, progress, latest, trace)
         }
         if let trace {
             work.observer = { [observer = options.observer] event in
@@ -154,7 +154,7 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
                 observer?(event)
             }
         }
-        work.letGo = { [letGo] in await letGo($0.value) }
+        work.letGo = letGo
         if needsPath {
             work.progress = progress
             work.connectTimeout = options.connectTimeout
@@ -183,37 +183,42 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
     private func attempt(
         _ hop: RedirectHop,
         _ progress: AttemptProgress,
-        _ latest: LatestRequest,
+        _ latest: LatestAttempt,
         _ trace: (any RequestTrace)?
-    ) async -> AttemptResult<ClientAnswer<Value>> {
+    ) async -> AttemptResult {
         guard let attempt = trace?.beginAttempt(hop.request) else { return await self.attempt(hop, progress, latest) }
         var hop = hop
         hop.traceFields = attempt.fields
         let result = await attempt.run { [hop] in await self.attempt(hop, progress, latest) }
         switch result {
-        case .kept(let answer, _): attempt.end(latest.request, status: status(of: answer), error: nil)
-        case .held(let answer, let error): attempt.end(latest.request, status: status(of: answer), error: error)
+        case .kept: attempt.end(latest.request, status: status(of: latest.head), error: nil)
+        case .held(let error): attempt.end(latest.request, status: status(of: latest.head), error: error)
         case .failed(let error):
             attempt.end(latest.request, status: (error as? any RetryableError)?.failureStage?.status, error: error)
         }
         return result
     }
 
-    private func status(of answer: ClientAnswer<Value>) -> Int? { tellsStatus ? answer.head.status : nil }
+    private func status(of head: AnswerHead?) -> Int? { tellsStatus ? head?.status : nil }
 
     private func attempt(
         _ hop: RedirectHop,
         _ progress: AttemptProgress,
-        _ latest: LatestRequest
-    ) async -> AttemptResult<ClientAnswer<Value>> {
+        _ latest: LatestAttempt
+    ) async -> AttemptResult {
         do {
             var adapted = hop
             if hop.isFirstOrigin, let adapter = options.adapter {
                 adapted.request = try await AttemptError.preparing { try await adapter.adapt(hop.request) }
             }
-            try AttemptError.preparing { [adapted] in try adapted.traced.check() }
+            // The request of the hop was checked before.
+            if adapted.request != hop.request || !hop.traceFields.isEmpty {
+                try AttemptError.preparing { [adapted] in try adapted.traced.check() }
+            }
             latest.request = adapted.request
-            return try await judge(try await send(adapted, progress), hop, latest)
+            let head = try await send(adapted, progress)
+            latest.head = head
+            return try await judge(head, hop, latest)
         } catch let error as CancellationError {
             return .failed(error)
         } catch  where hop.hasBody && isBodyLost(error) {
@@ -225,24 +230,23 @@ package struct RetriedRequest<Value: Sendable>: Sendable {
     }
 
     private func judge(
-        _ answer: ClientAnswer<Value>,
+        _ head: AnswerHead,
         _ hop: RedirectHop,
-        _ latest: LatestRequest
-    ) async throws -> AttemptResult<ClientAnswer<Value>> {
-        let head = answer.head
+        _ latest: LatestAttempt
+    ) async throws -> AttemptResult {
         let isRetried = policy.statuses.contains(head.status)
-        if !isRetried, step(hop, head, latest) != .keep { return .kept(answer, isGood: true) }
+        if !isRetried, step(hop, head, latest) != .keep { return .kept(isGood: true) }
         do {
             try await options.validate?(head)
         } catch {
-            await letGo(answer.value)
+            await letGo()
             if error is CancellationError { throw error }
             return .failed(isRetried ? StatusFailure(head) : AttemptError.refused(status: head.status, error))
         }
-        guard isRetried else { return .kept(answer, isGood: (200..<300).contains(head.status)) }
+        guard isRetried else { return .kept(isGood: (200..<300).contains(head.status)) }
         let failure: any RetryableError = StatusFailure(head)
-        if hop.hasBody, isBodyLost(failure) { return .held(answer, AttemptError.bodyNotReplayable(failure)) }
-        return .held(answer, failure)
+        if hop.hasBody, isBodyLost(failure) { return .held(AttemptError.bodyNotReplayable(failure)) }
+        return .held(failure)
     }
 
     /// Returns the first hop and its target.
@@ -291,13 +295,18 @@ extension RetryError.Ending {
     fileprivate var leavesAnswer: Bool { self != .cancelled && self != .shutDown }
 }
 
-/// The adapted request of the latest attempt. Thread-safe.
-final class LatestRequest: Sendable {
-    private let state = Locked<PlainRequest?>(nil)
+/// The adapted request of the latest attempt, and the head of its response. Thread-safe.
+final class LatestAttempt: Sendable {
+    private let state = Locked<(request: PlainRequest?, head: AnswerHead?)>((nil, nil))
 
     var request: PlainRequest? {
-        get { state.withLock { $0 } }
-        set { state.withLock { $0 = newValue } }
+        get { state.withLock { $0.request } }
+        set { state.withLock { $0 = (newValue, nil) } }
+    }
+
+    var head: AnswerHead? {
+        get { state.withLock { $0.head } }
+        set { state.withLock { $0.head = newValue } }
     }
 }
 
@@ -312,24 +321,21 @@ extension RetriedRequest {
     /// policy limits both.
     ///
     /// - Parameters:
-    ///   - finished: Returns the content if the attempt has already read the response; otherwise nil.
+    ///   - isRead: Returns whether the attempt has already read the response.
     ///   - finish: Reads the last response, if the attempt has left it unread because it might have been retried. It
     ///     must end when it is cancelled.
-    /// - Returns: The content, and every attempt.
     /// - Throws: ``RetryError``, also if the last response could not be read before the deadline.
-    package func run<Content: Sendable>(
-        finished: (Value) -> Content?,
-        finishing finish: @escaping @Sendable (Value) async throws -> Content
-    ) async throws(RetryError) -> RetryOutcome<Content> {
+    package func run(
+        isRead: () -> Bool,
+        finishing finish: @escaping @Sendable () async throws -> Void
+    ) async throws(RetryError) -> RetryOutcome<AnswerHead> {
         let clock = Timeline(options.clock)
         let outcome = try await run(on: clock)
-        if let content = finished(outcome.value) {
-            return RetryOutcome(value: content, attempts: outcome.attempts, ending: outcome.ending)
-        }
-        switch await result(of: finish, with: outcome.value, on: clock) {
-        case .success(let content):
-            return RetryOutcome(value: content, attempts: outcome.attempts, ending: outcome.ending)
-        case .failure(let error):
+        if isRead() { return outcome }
+        do {
+            try await withDeadline(on: clock, finish)
+            return outcome
+        } catch {
             var attempts = outcome.attempts
             // A response that would have been retried remains the failure.
             if outcome.ending == nil { attempts[attempts.count - 1].error = error }
@@ -342,27 +348,20 @@ extension RetriedRequest {
     }
 
     /// Reads a response to its end. Cancels that at the deadline.
-    private func result<Content: Sendable>(
-        of finish: @escaping @Sendable (Value) async throws -> Content,
-        with answer: Value,
-        on clock: Timeline
-    ) async -> Result<Content, any Error> {
-        await withTaskGroup(of: Result<Content, any Error>?.self) { group in
+    private func withDeadline(on clock: Timeline, _ finish: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
-                do { return .success(try await finish(answer)) } catch { return .failure(error) }
+                try await finish()
+                return true
             }
             if let deadline = policy.deadline {
                 group.addTask {
                     try? await clock.sleep(until: deadline)
-                    return nil
+                    return false
                 }
             }
-            var result: Result<Content, any Error>?
-            while result == nil, let next = await group.next() {
-                result = next
-                group.cancelAll()
-            }
-            return result ?? .failure(CancellationError())
+            while try await group.next() == false { group.cancelAll() }
+            group.cancelAll()
         }
     }
 
@@ -371,17 +370,16 @@ extension RetriedRequest {
     /// connected.
     ///
     /// - Parameter isProbe: True if the attempt tests the monitor. A missing path does not end it then.
-    /// - Returns: The response, whatever its status.
-    /// - Throws: ``RetryError``, with the attempt.
-    package func once(isProbe: Bool) async throws(RetryError) -> Value {
+    /// - Throws: ``RetryError``, with the attempt, if there is no response. Its status has no influence.
+    package func once(isProbe: Bool) async throws(RetryError) -> RetryOutcome<Void> {
         let (hop, target) = try first()
         let clock = Timeline(options.clock)
-        let work = work(hop, target, LatestRequest(), nil, on: clock)
+        let work = work(hop, target, LatestAttempt(), nil, on: clock)
         let run = RetryRun.make(work, at: target, options.coordinator, on: clock)
         let ending = await run.once(isProbe: isProbe)
         let failure: any Error
         switch run.result {
-        case .kept(let answer, _)?, .held(let answer, _)?: return answer.value
+        case .kept?, .held?: return RetryOutcome(value: (), attempts: [])
         case .failed(let error)?: failure = error
         case nil: failure = CancellationError()
         }

@@ -193,14 +193,18 @@ extension RetryCoordinator {
         isOver: () -> Bool
     ) async -> AttemptCut? {
         let sleeper = makeSleeper()
+        var isListening = false
         defer {
             leave(sleeper)
-            stopListening(sleeper, to: host)
+            if isListening { stopListening(sleeper, to: host) }
         }
         while !Task.isCancelled, !isOver() {
             if state.withLock({ $0.shutdown == .cancel }) { return .end(.shutDown) }
             if let deadline, clock.now >= deadline { return .end(.deadlineExpired) }
-            let step = connecting?.step(of: host, at: self, now: clock.now) { listen(sleeper, to: host, signal) }
+            let step = connecting?.step(of: host, at: self, now: clock.now) {
+                isListening = true
+                listen(sleeper, to: host, signal)
+            }
             switch step {
             case .end(let failure): return .failed(failure)
             case .sleep(let time): await sleep(sleeper, until: Self.earlier(time, deadline), on: clock, signal)

@@ -1,3 +1,5 @@
+package import LinuxSupport
+
 /// The record of one attempt, and of the wait after it.
 public struct RetryAttempt: Sendable {
     /// The number of the attempt. The first is 1.
@@ -61,6 +63,14 @@ public struct RetryOutcome<Value: Sendable>: Sendable {
         self.value = value
         self.attempts = attempts
         self.ending = ending
+    }
+
+    /// Returns the outcome with the value that the latest attempt has kept.
+    package func returning<Kept>(_ kept: Locked<Kept?>) throws(RetryError) -> RetryOutcome<Kept> {
+        guard let value = kept.withLock({ $0 }) else {
+            throw RetryError(ending: .cancelled, target: .network(isRepeatable: false), attempts: attempts)
+        }
+        return RetryOutcome<Kept>(value: value, attempts: attempts, ending: ending)
     }
 }
 

@@ -31,81 +31,93 @@ package struct RequestURL: Hashable, Sendable {
         self.init(reference: location, base: base, allowsSockets: base.isSocket)
     }
 
+    /// The host with `%` in place of `%25` before a zone (RFC 6874). Empty for a Unix domain socket.
+    package var targetHost: String {
+        guard !isSocket, host.utf8.contains(UInt8(ascii: "%")) else { return isSocket ? "" : host }
+        return host.replacing(scalars: "%25", with: "%", maxReplacements: 1)
+    }
+
     /// A Boolean value that indicates whether the URL names a Unix domain socket.
     private var isSocket: Bool { scheme.hasSuffix("+unix") }
 
     private init?(reference: String, base: RequestURL?, allowsSockets: Bool) {
+        // All characters are ASCII from here on.
         guard let text = Self.encoded(reference) else { return nil }
         // The fragment is not sent.
-        var rest = text.prefix { $0 != "#" }
+        var rest = text.utf8.prefix { $0 != UInt8(ascii: "#") }
         var scheme = base?.scheme
-        if let colon = rest.unicodeScalars.firstIndex(of: ":"),
-            rest[..<colon].allSatisfy({ $0.isLetter || $0.isNumber || "+-.".contains($0) }),
-            rest.first?.isLetter == true
-        {
-            scheme = rest[..<colon].lowercased()
-            rest = rest[rest.unicodeScalars.index(after: colon)...]
-            guard rest.hasPrefix("//") else { return nil }
+        if let colon = rest.firstIndex(of: UInt8(ascii: ":")), Self.isScheme(rest[..<colon]) {
+            scheme = Substring(rest[..<colon]).lowercased()
+            rest = rest[colon...].dropFirst()
+            guard rest.starts(with: "//".utf8) else { return nil }
         }
         guard let scheme, ["http", "https"].contains(scheme) || allowsSockets && Self.socketSchemes.contains(scheme)
         else {
             return nil
         }
         self.scheme = scheme
-        let hasAuthority = rest.hasPrefix("//")
+        let hasAuthority = rest.starts(with: "//".utf8)
         if hasAuthority {
-            let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" }
-            rest = rest.dropFirst(2 + authority.count)
-            let at = authority.unicodeScalars.lastIndex(of: "@")
-            userInfo = base == nil ? at.map { String(authority[..<$0]) } : nil
-            guard
-                let place = Self.place(
-                    at.map { authority[authority.unicodeScalars.index(after: $0)...] } ?? authority[...]
-                )
-            else {
-                return nil
-            }
+            let authority = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+            rest = rest[authority.endIndex...]
+            let at = authority.lastIndex(of: UInt8(ascii: "@"))
+            userInfo = base == nil ? at.map { String(Substring(authority[..<$0])) } : nil
+            guard let place = Self.place(at.map { authority[$0...].dropFirst() } ?? authority) else { return nil }
             host = Self.socketSchemes.contains(scheme) ? place.host : place.host.lowercased()
             port = place.port ?? (scheme == "https" ? 443 : 80)
         } else {
             guard let base else { return nil }
             (host, port, userInfo) = (base.host, base.port, nil)
         }
-        let named = rest.prefix { $0 != "?" }
-        let asked = named.endIndex < rest.endIndex ? String(rest[named.endIndex...].dropFirst()) : nil
+        let named = rest.prefix { $0 != UInt8(ascii: "?") }
+        let asked = named.endIndex < rest.endIndex ? String(Substring(rest[named.endIndex...].dropFirst())) : nil
         if let base, named.isEmpty, !hasAuthority {
             (path, query) = (base.path, asked ?? (rest.isEmpty ? base.query : nil))
-        } else if let base, !named.hasPrefix("/"), !hasAuthority {
+        } else if let base, named.first != UInt8(ascii: "/"), !hasAuthority {
             let folder = base.path.unicodeScalars.lastIndex(of: "/").map { base.path[..<$0] } ?? ""
-            (path, query) = (Self.withoutDots("\(folder)/\(named)"), asked)
+            (path, query) = (Self.withoutDots("\(folder)/\(Substring(named))"), asked)
         } else {
-            (path, query) = (Self.withoutDots(named.isEmpty ? "/" : named), asked)
+            (path, query) = (Self.withoutDots(named.isEmpty ? "/" : Substring(named)), asked)
+        }
+    }
+
+    private static func isScheme(_ text: Substring.UTF8View) -> Bool {
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+        guard let first = text.first, letters.contains(first | 0x20) else { return false }
+        return text.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+            default: letters.contains(byte | 0x20)
+            }
         }
     }
 
     private static let socketSchemes: Set = ["http+unix", "https+unix"]
 
     /// Returns the host and port of an authority without user.
-    private static func place(_ text: Substring) -> (host: String, port: Int?)? {
-        var (host, port) = (text, Substring())
-        if text.hasPrefix("[") {
-            guard let end = text.unicodeScalars.firstIndex(of: "]") else { return nil }
-            host = text[text.unicodeScalars.index(after: text.startIndex)..<end]
-            port = text[text.unicodeScalars.index(after: end)...]
-            guard port.isEmpty || port.hasPrefix(":") else { return nil }
-        } else if let colon = text.unicodeScalars.lastIndex(of: ":") {
+    private static func place(_ text: Substring.UTF8View) -> (host: String, port: Int?)? {
+        var (host, port) = (text, text[text.endIndex...])
+        if text.first == UInt8(ascii: "[") {
+            guard let end = text.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            (host, port) = (text[..<end].dropFirst(), text[end...].dropFirst())
+            guard port.isEmpty || port.first == UInt8(ascii: ":") else { return nil }
+        } else if let colon = text.lastIndex(of: UInt8(ascii: ":")) {
             (host, port) = (text[..<colon], text[colon...])
         }
         guard !host.isEmpty else { return nil }
-        port = port.dropFirst()
-        if port.isEmpty { return (String(host), nil) }
-        guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(port), (1...65535).contains(number)
+        let (name, digits) = (String(Substring(host)), port.dropFirst())
+        if digits.isEmpty { return (name, nil) }
+        guard digits.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(Substring(digits)),
+            (1...65535).contains(number)
         else { return nil }
-        return (String(host), number)
+        return (name, number)
     }
 
     /// Removes dot segments (RFC 3986, section 5.2.4).
     private static func withoutDots(_ path: some StringProtocol) -> String {
+        guard path.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "%") }) else {
+            return String(path)
+        }
         var segments: [Substring] = []
         let parts = Substring(path).split(at: "/", omittingEmptySubsequences: false).dropFirst()
         for (index, part) in parts.enumerated() {
@@ -123,6 +135,7 @@ package struct RequestURL: Hashable, Sendable {
 
     /// Returns the percent-encoded text; nil if the text contains control characters.
     private static func encoded(_ text: String) -> String? {
+        if text.utf8.allSatisfy({ 0x21...0x7e ~= $0 }) { return text }
         guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return nil }
         return text.percentEncoded { "!"..."~" ~= $0 }
     }

@@ -67,7 +67,8 @@ extension PlainRequest.Field {
 extension String {
     /// Returns whether two header field names are equal. Ignores ASCII case (RFC 9110, section 5.1).
     package func isSameName(as other: String) -> Bool {
-        utf8.count == other.utf8.count && zip(utf8, other.utf8).allSatisfy { $0.smallLetter == $1.smallLetter }
+        guard utf8.count == other.utf8.count else { return false }
+        return self == other || utf8.elementsEqual(other.utf8) { $0.smallLetter == $1.smallLetter }
     }
 }
 
@@ -166,7 +167,9 @@ extension UInt8 {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(self)
+        // !, # to ', *, +, -, ., ^ to `, | and ~.
+        case 0x21, 0x23...0x27, 0x2a, 0x2b, 0x2d, 0x2e, 0x5e...0x60, 0x7c, 0x7e: true
+        default: false
         }
     }
 }

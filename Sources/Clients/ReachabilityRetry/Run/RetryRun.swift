@@ -2,8 +2,8 @@ import LinuxSupport
 
 /// The attempts of one request at one host, and the waits between them. All retries are decided here. A class, so that
 /// the nested functions that wait share one copy of the state.
-final class RetryRun<Value: Sendable> {
-    let work: RetryWork<Value>
+final class RetryRun {
+    let work: RetryWork
     let target: RetryTarget
     let coordinator: RetryCoordinator
     /// The clock of the run. It starts with the call that the run belongs to.
@@ -15,7 +15,7 @@ final class RetryRun<Value: Sendable> {
     private(set) var attempts: [RetryAttempt] = []
     private var counts = Counts()
     /// The result of the latest attempt.
-    var result: AttemptResult<Value>?
+    var result: AttemptResult?
     private var began = Duration.zero
     /// The generation of the path that was known when the latest attempt began.
     private var generation: UInt64?
@@ -29,7 +29,7 @@ final class RetryRun<Value: Sendable> {
     /// task.
     @inline(never)
     static func make(
-        _ work: RetryWork<Value>,
+        _ work: RetryWork,
         at target: RetryTarget,
         _ coordinator: RetryCoordinator,
         on clock: Timeline,
@@ -39,7 +39,7 @@ final class RetryRun<Value: Sendable> {
     }
 
     private init(
-        _ work: RetryWork<Value>,
+        _ work: RetryWork,
         _ target: RetryTarget,
         _ coordinator: RetryCoordinator,
         _ clock: Timeline,
@@ -82,10 +82,10 @@ final class RetryRun<Value: Sendable> {
                 if case .ask(let ending) = step { step = await askRetrier(or: ending) }
                 guard case .wait(let pause) = step else { return finish(step.ending) }
                 waitBegan = clock.now
-                if case .held(let answer, let error)? = result {
+                if case .held(let error)? = result {
                     // The response is discarded, whatever follows the wait.
                     result = .failed(error)
-                    await work.letGo(answer)
+                    await work.letGo()
                 }
                 if let ending = await heedAdvice() { return finish(ending) }
                 let end = await getInLine(after: pause).end()
@@ -148,11 +148,11 @@ final class RetryRun<Value: Sendable> {
         let number = attemptsBefore + attempts.count + 1
         let failure: any Error
         switch result {
-        case .kept(_, let isGood)?:
+        case .kept(let isGood)?:
             coordinator.answered(at: target, begunAt: generation, isGood: isGood, afterPaying: counts.hasPaid)
             attempts.append(RetryAttempt(number, began, clock.now, sent: work.progress?.sentAt))
             return .succeed
-        case .held(_, let error)?, .failed(let error)?: failure = error
+        case .held(let error)?, .failed(let error)?: failure = error
         case nil: failure = CancellationError()
         }
         entry.enter()
@@ -227,7 +227,7 @@ final class RetryRun<Value: Sendable> {
         case .success(.retryWithDelay(let delay)): return follow(.retry(.retrier, pause: delay, isFree: isFree))
         case .success(.doNotRetry): return .end(ending)
         case .success(.doNotRetryWithError(let other)):
-            if case .held(let answer, _)? = result { await work.letGo(answer) }
+            if case .held? = result { await work.letGo() }
             result = .failed(other)
             attempts[attempts.count - 1].error = other
             return .end(ending)

@@ -1,7 +1,7 @@
 import LinuxSupport
 
 /// The work of a run and the rules for its retries.
-struct RetryWork<Value: Sendable>: Sendable {
+struct RetryWork: Sendable {
     var policy: RetryPolicy
     /// A Boolean value that indicates whether the first attempt also waits for a path, and for the end of a pause that
     /// the server requested (Retry-After).
@@ -17,10 +17,10 @@ struct RetryWork<Value: Sendable>: Sendable {
     var connectTimeout: Duration?
     /// Calls the caller's retrier about a failure. `retries` is the number of retries so far.
     var ask: (@Sendable (_ retries: Int, FailureStage?, any Error) async -> RetryResult)?
-    /// Releases a response that is not returned to the caller.
-    var letGo: @Sendable (Value) async -> Void = { _ in }
-    /// Makes an attempt.
-    var attempt: @Sendable (AttemptContext) async -> AttemptResult<Value>
+    /// Releases the response of the latest attempt, which is not returned to the caller.
+    var letGo: @Sendable () async -> Void = {}
+    /// Makes an attempt. It keeps its own value or response.
+    var attempt: @Sendable (AttemptContext) async -> AttemptResult
 
     /// Sends an event to the observers of the request and of the coordinator.
     func tell(_ event: RetryEvent, _ coordinator: RetryCoordinator) {
@@ -40,14 +40,17 @@ package struct AttemptContext: Sendable {
     package let isProbe: Bool
 }
 
-/// The result of an attempt.
-enum AttemptResult<Value: Sendable>: Sendable {
-    /// A result to return: a value, or a response that is not retried. If `isGood` is false, for a 404 for example, it
-    /// adds nothing to the budget.
-    case kept(Value, isGood: Bool)
-    /// A response that may be retried. It is returned to the caller if it is not retried.
-    case held(Value, any Error)
+/// The result of an attempt. Its value is kept by the work.
+enum AttemptResult: Sendable {
+    /// There is a result to return: a value, or a response that is not retried. If `isGood` is false, for a 404 for
+    /// example, it adds nothing to the budget.
+    case kept(isGood: Bool)
+    /// There is a response that may be retried. It is returned to the caller if it is not retried.
+    case held(any Error)
     case failed(any Error)
+
+    /// A Boolean value that indicates whether there is a value or a response.
+    var hasAnswer: Bool { if case .failed = self { false } else { true } }
 }
 
 /// The reason why an attempt was ended early.
@@ -127,7 +130,7 @@ extension RetryRun {
 
     /// Replaces the cancellation error of an attempt that was ended early with its reason. The result of an attempt
     /// that ended normally at the same moment is kept.
-    private func replace(_ result: inout AttemptResult<Value>, with failure: any RetryableError) {
+    private func replace(_ result: inout AttemptResult, with failure: any RetryableError) {
         guard case .failed(is CancellationError) = result, !Task.isCancelled else { return }
         // The request may have been sent at the moment of the cancellation.
         guard work.progress?.hasSent == false else {

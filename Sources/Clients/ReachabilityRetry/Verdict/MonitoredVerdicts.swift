@@ -53,7 +53,9 @@ public struct MonitoredVerdicts: VerdictSource {
     /// The first call queries the kernel. From the second call on, the monitor follows the address, and the kernel is
     /// queried only after it has reported a change.
     public func ask(_ host: String?) -> RetryVerdict {
-        if let host, IPAddress(host) != nil { return path(of: host).map { RetryVerdict($0) } ?? .unknown }
+        if let host, kept.withLock({ $0[host] }) != nil || IPAddress(host) != nil {
+            return path(of: host).map { RetryVerdict($0) } ?? .unknown
+        }
         guard let path = path(of: nil), host == nil || path.status == .notReachable else { return .unknown }
         return RetryVerdict(path)
     }

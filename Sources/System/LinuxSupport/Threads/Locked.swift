@@ -23,6 +23,7 @@ public struct Locked<Value: ~Copyable>: @unchecked Sendable {
     @usableFromInline let storage: ManagedBuffer<pthread_mutex_t, Value>
 
     /// Creates a locked value.
+    @inlinable
     public init(_ value: consuming sending Value) {
         storage = Storage.create(minimumCapacity: 1) { _ in pthread_mutex_t() }
         storage.withUnsafeMutablePointerToHeader { _ = pthread_mutex_init($0, nil) }
