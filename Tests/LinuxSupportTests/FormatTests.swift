@@ -168,6 +168,33 @@ import Testing
     }
 }
 
+/// Hosts and ports as text.
+@Suite struct HostAndPortTests {
+    @Test(arguments: [
+        ("example.org", "example.org", nil), ("example.org:443", "example.org", "443"), ("a:", "a", ""),
+        (":1", "", "1"), ("", "", nil), ("[2001:db8::1]", "2001:db8::1", nil), ("[::1]:8443", "::1", "8443"),
+        ("[a]:b", "a", "b"), ("[\u{301}::1]:1", "\u{301}::1", "1"),
+    ])
+    func `a host and a port are split`(text: String, host: String, digits: String?) throws {
+        let server = try #require(HostAndPort(text))
+        #expect(server.host == host && server.digits.map(String.init) == digits)
+        #expect(server.isBracketed == text.unicodeScalars.starts(with: "[".unicodeScalars))
+    }
+
+    @Test(arguments: ["[::1", "[::1]8443", "[", "a:1:2", "::1"])
+    func `a text that is not a host and a port is refused`(text: String) {
+        #expect(HostAndPort(text) == nil)
+        #expect((HostAndPort(text, allowsBareAddress: true)?.host == text) == !text.hasPrefix("["))
+    }
+
+    @Test(arguments: [
+        ("a", 80), ("a:1", 1), ("a:65535", 65535), ("a:0", nil), ("a:65536", nil), ("a:", nil), ("a:+1", nil),
+    ])
+    func `a port is a number from 1 to 65535`(text: String, port: UInt16?) throws {
+        #expect(try #require(HostAndPort(text)).port(orElse: 80) == port)
+    }
+}
+
 /// Host names in other scripts and their ASCII forms, from RFC 3492 and from registries.
 @Suite struct IDNATests {
     @Test(arguments: [

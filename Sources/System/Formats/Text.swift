@@ -88,6 +88,46 @@ extension StringProtocol {
     }
 }
 
+/// A host and a port as text: `example.org:443`, `192.0.2.1`, `[2001:db8::1]:443`. Neither is checked.
+package struct HostAndPort {
+    /// The host without brackets.
+    package let host: String
+    /// A Boolean value that indicates whether the host is in brackets.
+    package let isBracketed: Bool
+    /// The text after the colon; nil without a colon.
+    package let digits: Substring?
+
+    /// Returns nil if a bracket is not closed, or if another text than a port follows it.
+    ///
+    /// - Parameter allowsBareAddress: True if a text with several colons and without brackets is a host. Otherwise the
+    ///   result for such a text is nil.
+    package init?(_ text: some StringProtocol, allowsBareAddress: Bool = false) {
+        isBracketed = text.unicodeScalars.first == "["
+        let parts = text.split(
+            at: isBracketed ? "]" : ":",
+            maxSplits: isBracketed ? 1 : .max,
+            omittingEmptySubsequences: false
+        )
+        if isBracketed {
+            guard parts.count == 2, parts[1].isEmpty || parts[1].unicodeScalars.first == ":" else { return nil }
+            host = String(parts[0].unicodeScalars.dropFirst())
+            digits = parts[1].isEmpty ? nil : Substring(parts[1].unicodeScalars.dropFirst())
+        } else if parts.count <= 2 {
+            (host, digits) = (String(parts[0]), parts.dropFirst().first)
+        } else {
+            guard allowsBareAddress else { return nil }
+            (host, digits) = (String(text), nil)
+        }
+    }
+
+    /// Returns the port, or another one without a colon. Returns nil for a text that is not a number from 1 to 65535.
+    package func port(orElse port: UInt16) -> UInt16? {
+        guard let digits else { return port }
+        guard digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let number = UInt16(digits) else { return nil }
+        return number > 0 ? number : nil
+    }
+}
+
 // MARK: - Percent-encoding
 
 extension StringProtocol {

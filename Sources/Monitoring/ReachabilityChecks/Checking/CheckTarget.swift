@@ -151,32 +151,13 @@ extension CheckTarget {
         _ text: String,
         of whole: String
     ) throws(CheckInputError) -> (host: String, port: UInt16?) {
-        var (name, digits) = (text[...], Substring?.none)
-        if text.hasPrefix("[") {
-            guard let end = text.unicodeScalars.firstIndex(of: "]") else {
-                throw .target(whole, "a bracket is not closed")
-            }
-            name = text[text.unicodeScalars.index(after: text.startIndex)..<end]
-            let rest = text[text.unicodeScalars.index(after: end)...]
-            guard name.contains(":"), rest.isEmpty || rest.first == ":" else {
-                throw .target(whole, "brackets are for IPv6 addresses; write [2001:db8::1]:443")
-            }
-            digits = rest.isEmpty ? nil : rest.dropFirst()
-        } else if let colon = text.unicodeScalars.firstIndex(of: ":"), text.unicodeScalars.lastIndex(of: ":") == colon {
-            name = text[..<colon]
-            digits = text[text.unicodeScalars.index(after: colon)...]
-        }
-        return (
-            try host(String(name), of: whole), try digits.map { (d) throws(CheckInputError) in try port(d, of: whole) }
-        )
-    }
-
-    private static func port(_ digits: Substring, of text: String) throws(CheckInputError) -> UInt16 {
-        let isNumber = !digits.isEmpty && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
-        guard isNumber, let port = UInt16(digits), port > 0 else {
-            throw .target(text, "the port is not between 1 and 65535")
-        }
-        return port
+        guard let server = HostAndPort(text, allowsBareAddress: true),
+            !server.isBracketed || server.host.contains(":")
+        else { throw .target(whole, "brackets are for IPv6 addresses; write [2001:db8::1]:443") }
+        let host = try host(server.host, of: whole)
+        guard server.digits != nil else { return (host, nil) }
+        guard let port = server.port(orElse: 0) else { throw .target(whole, "the port is not between 1 and 65535") }
+        return (host, port)
     }
 
     private static func host(_ text: String, of whole: String) throws(CheckInputError) -> String {

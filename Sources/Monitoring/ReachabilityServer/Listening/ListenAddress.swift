@@ -23,14 +23,10 @@ package struct ListenAddress: Hashable, Sendable {
     }
 
     private static func parse(_ text: String) -> (IPAddress, UInt16)? {
-        guard let colon = text.unicodeScalars.lastIndex(of: ":"),
-            let port = UInt16(text[text.unicodeScalars.index(after: colon)...])
+        guard let server = HostAndPort(text), let port = server.digits.flatMap({ UInt16($0) }),
+            let address = IPAddress(server.host == "localhost" ? "127.0.0.1" : server.host),
+            address.isIPv6 == server.isBracketed
         else { return nil }
-        var host = String(text[..<colon])
-        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
-        if isBracketed { host = String(host.dropFirst().dropLast()) }
-        if host == "localhost" { host = "127.0.0.1" }
-        guard let address = IPAddress(host), address.isIPv6 == isBracketed else { return nil }
         return (address, port)
     }
 

@@ -124,23 +124,11 @@ package struct ServiceURL: Hashable, Sendable {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }), !text.contains(where: { "?#@\"".contains($0) }) else {
             throw refusal("a user name, a query, a space or a character outside ASCII is not allowed")
         }
-        let (host, digits) = Self.parts(authority)
-        guard let host, (try? HostError.check(host)) != nil else { throw refusal("it has no valid host") }
-        guard let port = digits.map({ Int($0).flatMap { 1...65535 ~= $0 ? UInt16($0) : nil } }) ?? 80 else {
-            throw refusal("the port is not a number from 1 to 65535")
-        }
-        (self.host, self.port, self.authority, self.path) = (host, port, String(authority), path)
-    }
-
-    private static func parts(_ authority: Substring) -> (host: String?, port: Substring?) {
-        if authority.hasPrefix("[") {
-            let parts = authority.dropFirst().split(at: "]", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, parts[0].contains(":") else { return (nil, nil) }
-            guard !parts[1].isEmpty else { return (String(parts[0]), nil) }
-            return parts[1].hasPrefix(":") ? (String(parts[0]), parts[1].dropFirst()) : (nil, nil)
-        }
-        let parts = authority.split(at: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        return (parts.first.map(String.init), parts.count == 2 ? parts[1] : nil)
+        guard let server = HostAndPort(authority), server.isBracketed == server.host.contains(":"),
+            (try? HostError.check(server.host)) != nil
+        else { throw refusal("it has no valid host") }
+        guard let port = server.port(orElse: 80) else { throw refusal("the port is not a number from 1 to 65535") }
+        (host, self.port, self.authority, self.path) = (server.host, port, String(authority), path)
     }
 }
 

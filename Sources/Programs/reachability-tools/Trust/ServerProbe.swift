@@ -166,35 +166,16 @@ struct ServerAddress: Hashable, Sendable {
 
     /// - Throws: ``ExitMessage`` if the text is not a server.
     init(_ text: String, defaultPort: Int = 443) throws(ExitMessage) {
-        let (name, digits) = Self.parts(text)
         let refusal = ExitMessage(
             "\"\(text.secretsMasked.printable)\" is not a server; write example.org, 192.0.2.1:8443 or [2001:db8::1]:443, without scheme or path",
             .usage
         )
-        guard let name, let server = try? ServerHost(name) else { throw refusal }
-        if let digits {
-            let isNumber = !digits.isEmpty && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
-            guard isNumber, let number = Int(digits), (1...65535).contains(number) else { throw refusal }
-            port = number
-        } else {
-            port = defaultPort
-        }
-        host = name
-        destination = server.isAddress ? name : server.description
-    }
-
-    /// Splits host and port. A text with two colons outside brackets is an IPv6 address.
-    private static func parts(_ text: String) -> (host: String?, port: Substring?) {
-        if text.hasPrefix("[") {
-            guard let end = text.unicodeScalars.firstIndex(of: "]") else { return (nil, nil) }
-            let host = text[text.unicodeScalars.index(after: text.startIndex)..<end]
-            let rest = text[text.unicodeScalars.index(after: end)...]
-            guard host.contains(":"), rest.isEmpty || rest.first == ":" else { return (nil, nil) }
-            return (String(host), rest.isEmpty ? nil : rest.dropFirst())
-        }
-        guard let colon = text.unicodeScalars.firstIndex(of: ":"), text.unicodeScalars.lastIndex(of: ":") == colon
-        else { return (text, nil) }
-        return (String(text[..<colon]), text[text.unicodeScalars.index(after: colon)...])
+        guard let place = HostAndPort(text, allowsBareAddress: true),
+            !place.isBracketed || place.host.contains(":"), let server = try? ServerHost(place.host),
+            let port = place.port(orElse: UInt16(clamping: defaultPort))
+        else { throw refusal }
+        (host, self.port) = (place.host, Int(port))
+        destination = server.isAddress ? host : server.description
     }
 }
 

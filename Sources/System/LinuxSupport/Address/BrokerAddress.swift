@@ -23,27 +23,11 @@ package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
         }
         var place = text.dropFirst(scheme.prefix.count)
         if place.hasSuffix("/") { place = place.dropLast() }
-        let host: Substring
-        var rest: Substring
-        if place.hasPrefix("["), let end = place.unicodeScalars.firstIndex(of: "]") {
-            host = place[..<end].dropFirst()
-            rest = place[end...].dropFirst()
-            guard host.contains(":") else { return nil }
-        } else {
-            host = place.prefix { $0 != ":" }
-            rest = place.dropFirst(host.count)
-        }
-        guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }),
-            !host.contains(where: { "/?#@[]".contains($0) })
+        guard let server = HostAndPort(place), case let host = server.host, server.isBracketed == host.contains(":"),
+            !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }),
+            !host.contains(where: { "/?#@[]".contains($0) }), let port = server.port(orElse: scheme.port)
         else { return nil }
-        var port = scheme.port
-        if !rest.isEmpty {
-            guard rest.removeFirst() == ":", rest.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
-                let number = UInt16(rest), number > 0
-            else { return nil }
-            port = number
-        }
-        self.init(host: String(host), port: port, isSecured: scheme.isSecured)
+        self.init(host: host, port: port, isSecured: scheme.isSecured)
     }
 
     package var description: String {
