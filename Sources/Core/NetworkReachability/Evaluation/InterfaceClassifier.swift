@@ -11,21 +11,13 @@ extension Answers {
 
     /// Classifies one link.
     ///
+    /// - Parameter above: The indices of the links above this one in a recursion.
     /// - Returns: The class and the lower links, from the next layer to the last: the device of a VLAN, the active port
     ///   of a bond, the port of a bridge that determined the class. The chain ends at a link without a lower link, at a
     ///   link whose lower link is in another network namespace, and before a link that it already contains.
     package mutating func classify(
-        _ link: Link
-    ) throws(MissingAnswers) -> (class: InterfaceClass, underlying: [Link]) {
-        try classify(link, above: [])
-    }
-
-    /// Classifies one link as part of a recursion.
-    ///
-    /// - Parameter above: The indices of the links above this one in the recursion.
-    private mutating func classify(
         _ link: Link,
-        above: [UInt32]
+        above: [UInt32] = []
     ) throws(MissingAnswers) -> (class: InterfaceClass, underlying: [Link]) {
         let path = above + [link.index]
         switch ClassificationRule(for: link) {

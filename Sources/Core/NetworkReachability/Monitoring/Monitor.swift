@@ -228,9 +228,7 @@ extension Monitor {
     /// Processes new addresses of a host name.
     mutating func addressesChanged(of record: TargetRecord) -> [Action] {
         guard watched.contains(record.id) else { return [] }
-        let isNew = setAddresses(record.addresses, of: record.id)
-        enqueue([record.id])
-        return (isNew ? [.updateFilter] : []) + [.evaluate]
+        return (setAddresses(record.addresses, of: record.id) ? [.updateFilter] : []) + evaluate(record.id)
     }
 
     /// Returns the filter for the watched targets.
@@ -332,25 +330,25 @@ extension Monitor {
         case .settled(let subscription, let id):
             guard let place = place(of: subscription, id) else { return (false, []) }
             states[id]?.subscribers[place].isDue = true
-            enqueue([id])
-            return (false, [.evaluate])
+            return (false, evaluate(id))
         case .nameWait(let subscription, let id):
             guard let place = place(of: subscription, id) else { return (false, []) }
             states[id]?.subscribers[place].nameWait = .isOver
             // The path may be the same as at the start of the wait.
             states[id]?.offered = 0
-            enqueue([id])
-            return (false, [.evaluate])
+            return (false, evaluate(id))
         case .flappingEnd(let id):
             // Every subscriber is offered the path once more.
             states[id]?.offered = 0
-            enqueue([id])
-            return (false, [.evaluate])
+            return (false, evaluate(id))
         }
     }
-}
 
-extension Monitor {
+    private mutating func evaluate(_ id: TargetRecord.ID) -> [Action] {
+        enqueue([id])
+        return [.evaluate]
+    }
+
     private func place(of subscription: ObjectIdentifier, _ id: TargetRecord.ID) -> Int? {
         states[id]?.subscribers.firstIndex { ObjectIdentifier($0.subscription) == subscription }
     }

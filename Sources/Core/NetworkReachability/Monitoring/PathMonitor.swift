@@ -377,15 +377,15 @@ extension PathMonitor {
     }
 
     private func evaluateAll() {
-        let actions = state.withLock { $0.evaluateAll() }
-        if actions.isEmpty { return }
-        listen()
-        perform(actions)
+        listen(beforePerforming: state.withLock { $0.evaluateAll() })
     }
 
     private func addressesChanged(of target: Target) {
         guard let record = state.withLock({ $0.record(of: target) }) else { return }
-        let actions = state.withLock { $0.addressesChanged(of: record) }
+        listen(beforePerforming: state.withLock { $0.addressesChanged(of: record) })
+    }
+
+    private func listen(beforePerforming actions: [Monitor.Action]) {
         if actions.isEmpty { return }
         listen()
         perform(actions)

@@ -121,13 +121,12 @@ extension QuerySocket {
         _ query: KernelQuery,
         as decode: (UnsafeRawBufferPointer) -> Value?
     ) throws(NetlinkError) -> [Value] {
-        var answers: Result<[Value], SystemError> = .success([])
+        var (values, failure): ([Value], SystemError?) = ([], nil)
         for _ in 0..<Self.dumpLimit {
             let number = nextSequence()
             var request = RequestBuilder()
             request.append(query, sequence: number)
-            var values: [Value] = []
-            var failure: SystemError?
+            (values, failure) = ([], nil)
             var isInterrupted = false
             try transport.exchange(request.bytes, first: number, count: 1) { _, message in
                 guard let header = MessageHeader(message) else { return }
@@ -138,14 +137,13 @@ extension QuerySocket {
                 default: if let value = decode(body) { values.append(value) }
                 }
             }
-            answers = failure.map(Result.failure) ?? .success(values)
             if !isInterrupted { break }
         }
-        switch answers {
-        case .success(let values): return values
+        switch failure {
+        case nil: return values
         // A kernel may be built without the requested subsystem.
-        case .failure(.noEntry), .failure(.notSupported): return []
-        case .failure(let cause): throw NetlinkError("read a netlink dump", cause)
+        case .noEntry, .notSupported: return []
+        case .some(let cause): throw NetlinkError("read a netlink dump", cause)
         }
     }
 }
