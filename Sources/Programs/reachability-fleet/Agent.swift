@@ -94,7 +94,7 @@ extension FleetSettings {
     fileprivate init(file: String) throws {
         let configuration: ServiceConfiguration
         do { configuration = try Reloader.read(file) } catch {
-            for problem in error.problems { StandardError.write(problem.description(in: file)) }
+            error.descriptions(in: file).forEach(StandardError.write)
             throw ExitCode(ExitMessage.Status.configuration.rawValue)
         }
         guard let settings = configuration.fleet else {

@@ -11,7 +11,6 @@ import NetworkReachability
 import ReachabilityFleet
 import ReachabilityFleetHub
 import ReachabilityLedger
-import ReachabilityRetry
 import ReachabilityServer
 import ReachabilityService
 #endif
@@ -80,7 +79,7 @@ struct HubCommand: AsyncParsableCommand {
             // A closed standard output does not end a hub.
             let line = "listening at \(addresses.joined(separator: ", "))".printable + "\n"
             _ = try? StandardStream.write(Array(line.utf8), to: STDOUT_FILENO)
-            await signals.wait { if let reloader { Self.reload(reloader) } }
+            await signals.wait { reloader?.reload(StandardError.report, write: StandardError.write) }
             await responder.server.stop()
             await follower.stop()
             await notifier?.stop()
@@ -104,16 +103,11 @@ struct HubCommand: AsyncParsableCommand {
     ) throws(ConfigurationProblems) -> Notifier {
         // A child process with an inherited SIG_IGN would lose its exit status.
         signal(SIGCHLD, SIG_DFL)
-        let host = TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } ?? ""
-        let environment = NotifyEnvironment(
-            coordinator: RetryCoordinator(limits: NotifyEnvironment.limits, clock: QuietClock()),
-            hooks: NotifyHooks().run
-        )
         let notifier = Notifier(
             writer,
             store: store,
-            writer: FleetNotificationWriter(host: host),
-            environment: environment,
+            writer: FleetNotificationWriter(host: HostName.ofMachine ?? ""),
+            environment: NotifyEnvironment(hooks: NotifyHooks().run),
             logger: .standardError
         )
         let use = try notifier.prepare(configuration)
@@ -147,19 +141,8 @@ struct HubCommand: AsyncParsableCommand {
     }
 
     private static func refusal(_ problems: ConfigurationProblems, _ file: String) -> ExitCode {
-        report(problems, file)
+        problems.descriptions(in: file).forEach(StandardError.write)
         return ExitCode(ExitMessage.Status.configuration.rawValue)
-    }
-
-    private static func report(_ problems: ConfigurationProblems, _ file: String) {
-        for problem in problems.problems { StandardError.write(problem.description(in: file)) }
-    }
-
-    private static func reload(_ reloader: Reloader) {
-        do { StandardError.report(reloader.applied(try reloader.reload())) } catch {
-            report(error, reloader.file)
-            StandardError.report(reloader.refused)
-        }
     }
     #else
     func run() throws(ExitMessage) {

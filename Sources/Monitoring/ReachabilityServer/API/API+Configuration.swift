@@ -119,7 +119,7 @@ extension Reloader {
             object.add("kind", "reload")
             return .one(object)
         } catch {
-            let lines = error.problems.map { $0.description(in: reloader.file) }
+            let lines = error.descriptions(in: reloader.file)
             if isText { return .text((lines + [reloader.refused]).joined(separator: "\n"), .unprocessableEntity) }
             var object = Problem(.unprocessableEntity, lines.joined(separator: "; ")).object
             object.add("errors", error.problems.map(\.object))

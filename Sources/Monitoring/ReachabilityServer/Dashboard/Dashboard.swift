@@ -32,10 +32,9 @@ extension API {
             if isCached, let known = pages.answer(key, version) { return known }
             let layout = try make(query, snapshot)
             if layout.status == .ok { try query.checkNames() }
-            let host = TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } ?? "reachability"
             let answer = layout.answer(
                 snapshot.clock,
-                host: host,
+                host: HostName.ofMachine ?? "reachability",
                 version: self.version,
                 notice: status.flatMap(Self.notice)
             )

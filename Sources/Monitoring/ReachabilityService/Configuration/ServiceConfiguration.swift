@@ -283,6 +283,14 @@ package final class Reloader: Sendable {
         }
     }
 
+    /// Reads the file again, applies it, and passes the result to `report`. The problems of a rejected file are passed to `write` first.
+    package func reload(_ report: (String) -> Void, write: (String) -> Void) {
+        do { report(applied(try reload())) } catch {
+            error.descriptions(in: file).forEach(write)
+            report(refused)
+        }
+    }
+
     /// Returns the log message for a file that was applied.
     ///
     /// - Parameter restart: The sections that take effect after a restart.

@@ -418,4 +418,7 @@ package struct ConfigurationProblems: Error, Hashable, Sendable {
     package init(_ problems: [ConfigurationProblem]) {
         self.problems = problems
     }
+
+    /// Returns the message of each problem, see ``ConfigurationProblem/description(in:)``.
+    package func descriptions(in file: String) -> [String] { problems.map { $0.description(in: file) } }
 }

@@ -220,7 +220,7 @@ package struct NotifyEnvironment: Sendable {
     package var journalSocket = JournalSender.standardSocket
 
     package init(
-        coordinator: RetryCoordinator,
+        coordinator: RetryCoordinator = RetryCoordinator(limits: Self.limits, clock: QuietClock()),
         pause: @escaping @Sendable (Duration) async throws -> Void = { try await QuietClock().sleep(for: $0) },
         hooks: @escaping HookRunner
     ) {

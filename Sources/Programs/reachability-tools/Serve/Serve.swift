@@ -6,7 +6,6 @@ import Glibc
 import LinuxSupport
 import NetworkDiagnostics
 import NetworkReachability
-import ReachabilityRetry
 import ReachabilityServer
 import ReachabilityService
 import ServerTrust
@@ -102,7 +101,9 @@ struct Serve: AsyncParsableCommand {
         // A closed standard output does not end a service.
         let line = "listening at \(addresses.joined(separator: ", "))".printable + "\n"
         _ = try? StandardStream.write(Array(line.utf8), to: STDOUT_FILENO)
-        await signals.wait { if let reloader { supervision.reloading { Self.reload(reloader) } } }
+        await signals.wait {
+            supervision.reloading { reloader?.reload(StandardError.report, write: StandardError.write) }
+        }
         supervision.end()
         service.endChecks()
         // Event streams end with the last event.
@@ -113,16 +114,11 @@ struct Serve: AsyncParsableCommand {
     }
 
     private static func makeNotifier(_ service: MonitoringService, _ history: HistoryWriter?) -> Notifier {
-        let host = TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } ?? ""
-        let environment = NotifyEnvironment(
-            coordinator: RetryCoordinator(limits: NotifyEnvironment.limits, clock: QuietClock()),
-            hooks: NotifyHooks().run
-        )
-        return Notifier(
+        Notifier(
             service,
             history: history,
-            writer: NotificationWriter(host: host, OutageReader(service, history)),
-            environment: environment,
+            writer: NotificationWriter(host: HostName.ofMachine ?? "", OutageReader(service, history)),
+            environment: NotifyEnvironment(hooks: NotifyHooks().run),
             logger: .standardError
         )
     }
@@ -134,21 +130,8 @@ struct Serve: AsyncParsableCommand {
 
     /// Prints the errors, and returns the exit status of the program.
     private static func refusal(_ problems: ConfigurationProblems, _ file: String) -> ExitCode {
-        report(problems, file)
+        problems.descriptions(in: file).forEach(StandardError.write)
         return ExitCode(ExitMessage.Status.configuration.rawValue)
-    }
-
-    private static func report(_ problems: ConfigurationProblems, _ file: String) {
-        for problem in problems.problems { StandardError.write(problem.description(in: file)) }
-    }
-
-    private static func reload(_ reloader: Reloader) {
-        do {
-            StandardError.report("\(reloader.applied(try reloader.reload()))")
-        } catch {
-            report(error, reloader.file)
-            StandardError.report("\(reloader.refused)")
-        }
     }
 }
 

@@ -21,6 +21,9 @@ package enum HostName {
     /// True if the name can be encoded in ASCII.
     package static func isEncodable(_ text: String) -> Bool { IDNA.ascii(text) != nil }
 
+    /// The name of this machine; nil if it cannot be read.
+    package static var ofMachine: String? { TextFile.read("/proc/sys/kernel/hostname")?.filter { !$0.isWhitespace } }
+
     private static func isLabel(_ label: Substring) -> Bool {
         guard (1...63).contains(label.utf8.count), label.first != "-", label.last != "-" else { return false }
         return label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "-" || $0 == "_" }
