@@ -204,7 +204,7 @@ import Testing
                 LedgerInterval(TargetState(.up), from: start + lost, to: start + .seconds(86400)),
             ]
             return DayCalendar.Day(
-                name: "",
+                number: 0,
                 availability: Availability(of: intervals, from: start, to: start + .seconds(86400))
             )
         }

@@ -17,7 +17,9 @@ import Testing
     }
 
     private func day(_ hours: [LedgerAccount: Int]) -> SettledDay {
-        SettledDay(start: start, times: hours.mapValues { .seconds($0 * 3600) })
+        var day = SettledDay(start: start)
+        for (account, hours) in hours { day.times[account] = Int64(hours) * 3_600_000_000_000 }
+        return day
     }
 
     @Test func `shares follow each other, and unknown time stays empty`() {

@@ -45,7 +45,7 @@ import Testing
         }
         var availability = Availability(of: intervals, from: from, to: to)
         for day in try store.settledDays(of: "internet", from: from, to: to, now: world.service.snapshot.now) {
-            for (account, time) in day.times { availability.add(time, to: account) }
+            for account in LedgerAccount.allCases { availability.add(.nanoseconds(day.times[account]), to: account) }
         }
         return availability
     }

@@ -96,6 +96,39 @@ public struct Outage: Hashable, Sendable {
     }
 }
 
+/// The time in each account, in nanoseconds. A dictionary would take many times the memory and time of this.
+package struct AccountTimes: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+    private var up: Int64 = 0, us: Int64 = 0, upstream: Int64 = 0, them: Int64 = 0, unknown: Int64 = 0
+    private var maintenance: Int64 = 0
+
+    package init(dictionaryLiteral times: (LedgerAccount, Duration)...) {
+        for (account, time) in times { self[account] = time.ledgerNanoseconds }
+    }
+
+    package subscript(_ account: LedgerAccount) -> Int64 {
+        get {
+            switch account {
+            case .up: up
+            case .us: us
+            case .upstream: upstream
+            case .them: them
+            case .unknown: unknown
+            case .maintenance: maintenance
+            }
+        }
+        set {
+            switch account {
+            case .up: up = newValue
+            case .us: us = newValue
+            case .upstream: upstream = newValue
+            case .them: them = newValue
+            case .unknown: unknown = newValue
+            case .maintenance: maintenance = newValue
+            }
+        }
+    }
+}
+
 /// The use of a target's time within a window, and the availabilities calculated from it. The six accounts add up to
 /// the window.
 public struct Availability: Hashable, Sendable {
@@ -103,7 +136,7 @@ public struct Availability: Hashable, Sendable {
     public let from: LedgerInstant
     /// The end of the window, exclusive.
     public let to: LedgerInstant
-    private var accounts: [LedgerAccount: Int64] = [:]
+    private var accounts = AccountTimes()
 
     /// Creates the accounts of a window.
     ///
@@ -125,10 +158,10 @@ public struct Availability: Hashable, Sendable {
             let end = min(interval.end ?? self.to, self.to).nanoseconds
             guard end > start else { continue }
             let time = min(end - start, missing)
-            accounts[interval.state.account, default: 0] += time
+            accounts[interval.state.account] += time
             missing -= time
         }
-        accounts[.unknown, default: 0] += missing
+        accounts[.unknown] += missing
     }
 
     /// Moves time from ``LedgerAccount/unknown`` to an account, at most all of it.
@@ -138,8 +171,8 @@ public struct Availability: Hashable, Sendable {
     ///   - account: The account that receives it.
     public mutating func add(_ time: Duration, to account: LedgerAccount) {
         let time = min(max(time.ledgerNanoseconds, 0), self[.unknown])
-        accounts[.unknown, default: 0] -= time
-        accounts[account, default: 0] += time
+        accounts[.unknown] -= time
+        accounts[account] += time
     }
 
     /// The length of the window.
@@ -148,7 +181,7 @@ public struct Availability: Hashable, Sendable {
     /// Returns the time of an account within the window.
     public func duration(_ account: LedgerAccount) -> Duration { .nanoseconds(self[account]) }
 
-    private subscript(_ account: LedgerAccount) -> Int64 { accounts[account, default: 0] }
+    private subscript(_ account: LedgerAccount) -> Int64 { accounts[account] }
 
     private var total: Int64 { to.nanoseconds - from.nanoseconds }
 

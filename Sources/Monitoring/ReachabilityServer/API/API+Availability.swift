@@ -81,8 +81,8 @@ extension API {
     ) throws -> TargetTimes {
         let store = history?.store
         // Only whole days have sums.
-        var days = try store?.settledDays(of: target, from: from, to: to, now: snapshot.now) ?? []
         let summed = try store?.settledWindow(of: target, from: from, to: to)
+        var days = try store.map { try daySums.days($0, of: target, from: from, to: to, summed, snapshot) } ?? []
         var intervals: [LedgerInterval]?
         if let summed, limit > 0, try store?.hasMoreIntervals(of: target, from: from, to: to, than: limit) != true {
             let all = try reader.intervals(of: target, from: from, to: to, limit: limit + 1, snapshot)
@@ -117,6 +117,44 @@ extension API {
     static let intervalLimit = 100_000
 }
 
+/// The sums of days in the last year. Thread-safe. A page of all targets would read 100,000 of them, and those of settled days do not change.
+final class DayMemory: Sendable {
+    /// The length of the kept sums: the year of the calendar, and a day for its time zone.
+    private static let length = SettledDay.length * (DayCalendar.weeks * 7 + 1)
+    /// The maximum number of days of all targets, about 14 MB.
+    private static let limit = 250_000
+
+    private let known = Locked<[String: (settled: LedgerInstant, days: [SettledDay])]>([:])
+
+    /// Returns the sums of the days of a target that lie completely within a window, earliest first.
+    ///
+    /// - Parameter summed: The part of the window that consists of days with complete sums; nil without one.
+    func days(
+        _ store: HistoryStore,
+        of target: String,
+        from: LedgerInstant,
+        to: LedgerInstant,
+        _ summed: (from: LedgerInstant, to: LedgerInstant)?,
+        _ snapshot: MonitoringService.Snapshot
+    ) throws -> [SettledDay] {
+        guard let settled = summed?.to, to == snapshot.now, from > settled - Self.length else {
+            return try store.settledDays(of: target, from: from, to: to, now: snapshot.now)
+        }
+        var days = known.withLock { known in known[target].flatMap { $0.settled == settled ? $0.days : nil } }
+        if days == nil {
+            let read = try store.settledDays(of: target, from: settled - Self.length, to: settled, now: snapshot.now)
+            known.withLock { known in
+                if known.values.reduce(read.count, { $0 + $1.days.count }) > Self.limit { known = [:] }
+                known[target] = (settled, read)
+            }
+            days = read
+        }
+        // Later days have the time of deleted intervals.
+        let later = try store.settledDays(of: target, from: settled, to: to, now: snapshot.now)
+        return (days ?? []).filter { $0.start >= from } + later
+    }
+}
+
 extension LedgerInterval {
     /// Returns the part of the interval within a window; nil if they do not overlap.
     fileprivate func part(from: LedgerInstant, to: LedgerInstant) -> LedgerInterval? {
@@ -136,8 +174,8 @@ extension SettledDay {
             let from = max(interval.start, start)
             let to = min(interval.end ?? end, end)
             guard from < to else { continue }
-            let rest = (times[interval.state.account] ?? .zero) - (to - from)
-            times[interval.state.account] = rest > .zero ? rest : nil
+            let account = interval.state.account
+            times[account] = max(0, times[account] - (to - from).ledgerNanoseconds)
         }
     }
 }
@@ -145,7 +183,9 @@ extension SettledDay {
 extension Availability {
     /// Adds the sums of days.
     mutating func add(_ days: [SettledDay]) {
-        for day in days { for (account, time) in day.times { add(time, to: account) } }
+        for day in days {
+            for account in LedgerAccount.allCases { add(.nanoseconds(day.times[account]), to: account) }
+        }
     }
 }
 

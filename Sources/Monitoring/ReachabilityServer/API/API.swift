@@ -25,6 +25,7 @@ package struct API: Sendable {
     let memory = EvidenceMemory()
     let pages = PageCache()
     let latencies = LatencyMemory()
+    let daySums = DayMemory()
 
     package init(
         _ service: MonitoringService,

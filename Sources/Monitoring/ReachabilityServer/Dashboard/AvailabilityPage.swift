@@ -121,9 +121,12 @@ extension API {
 struct DayCalendar {
     /// A day and its availability.
     struct Day {
-        /// The date, such as `2026-11-25`.
-        let name: String
+        /// The number of the UTC day since 1970.
+        let number: Int64
         let availability: Availability
+
+        /// The date, such as `2026-11-25`.
+        var name: String { String(Timestamp(real: .seconds(number * 86400)).text.prefix(10)) }
 
         /// The account that determines the pattern: the one with the most lost time. Without lost time it is the first of `up`,
         /// `maintenance` and `unknown` that has any time.
@@ -185,10 +188,9 @@ struct DayCalendar {
             let to = min(snapshot.calendar.instant(atWall: .seconds((number + 1) * 86400)), snapshot.now)
             rest = rest.drop { $0.end.map { $0 <= from } ?? false }
             let inside = rest.prefix { $0.start < to }
-            let name = Timestamp(real: .seconds(number * 86400)).text.prefix(10)
             var availability = Availability(of: inside, from: from, to: to)
             availability.add(sums[number] ?? [])
-            days.append(Day(name: String(name), availability: availability))
+            days.append(Day(number: number, availability: availability))
             from = max(to, from)
         }
         return days
@@ -292,7 +294,7 @@ extension SettledDay {
         var free = gaps(between: known, until: end)[...]
         var shares: [LedgerInterval] = []
         for account in LedgerAccount.allCases where account != .unknown {
-            var rest = times[account] ?? .zero
+            var rest = Duration.nanoseconds(times[account])
             while rest > .zero, let gap = free.first {
                 let to = min(gap.to, gap.from + rest)
                 shares.append(LedgerInterval(TargetState(account), from: gap.from, to: to))

@@ -283,7 +283,7 @@ extension HistoryStore {
                 guard let account = LedgerAccount(rawValue: row[1]) else { continue }
                 let start = LedgerInstant(nanoseconds: row[0])
                 if days.last?.start != start { days.append(SettledDay(start: start)) }
-                days[days.count - 1].times[account] = .nanoseconds(row[2] as Int64)
+                days[days.count - 1].times[account] = row[2]
             }
             return days
         }
@@ -296,5 +296,5 @@ package struct SettledDay: Hashable, Sendable {
 
     package let start: LedgerInstant
     /// The time in each account.
-    package var times: [LedgerAccount: Duration] = [:]
+    package var times: AccountTimes = [:]
 }
