@@ -1,12 +1,15 @@
 """Tests the dashboard in a browser. usage: browser.py PROGRAM [WORD OF A TEST NAME...]"""
 
 import json
+import shutil
 import signal
+import subprocess
 import sys
 import traceback
 
 from axe_playwright_python.sync_playwright import Axe
 from lab import Cable, Service, ip, launch, lose_link, lose_route, make_network, regain_link, wait
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import sync_playwright
 
 PORT = 9673
@@ -284,6 +287,73 @@ def test_targets_are_filtered_and_a_chart_shows_its_values(lab):
             context.close()
     finally:
         service.stop()
+
+
+PROXIED = """schema = 1
+[access]
+hosts = ["192.0.2.7"]
+proxies = ["127.0.0.1"]
+base-path = "/net"
+[[access.tokens]]
+name = "browser"
+sha256 = "1f280fa8ba26b55d213069fde14a3348c2d38b728780002fadb76c997b14b354"
+[status-page]
+targets = ["internet"]
+"""
+TOKEN = "rt_402rOYHumYHa_sCyoFA-E0ZRV8ltgi0nR_Ri5soegGY"
+NGINX = """daemon off; pid pid; error_log stderr; events {}
+http { access_log off; client_body_temp_path a; proxy_temp_path b; fastcgi_temp_path c; uwsgi_temp_path d; scgi_temp_path e;
+server { listen 192.0.2.7:9443 ssl; ssl_certificate server.pem; ssl_certificate_key server.key;
+location /net/ { proxy_pass http://127.0.0.1:9677; proxy_http_version 1.1; proxy_set_header Host $http_host;
+proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; proxy_set_header X-Forwarded-Proto $scheme; } } }
+"""
+
+
+def test_behind_nginx_with_tls_below_a_path(lab):
+    program = shutil.which("nginx")
+    if not program:
+        print("  nginx is missing; LEFT OUT")
+        return
+    service = Service(lab.service.program, "127.0.0.1:9677", PROXIED)
+    directory = service.directory.name
+    with open(directory + "/nginx.conf", "w", encoding="utf-8") as file:
+        file.write(NGINX)
+    names = ["-subj", "/CN=192.0.2.7", "-addext", "subjectAltName=IP:192.0.2.7"]
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "server.key"]
+    command = ["openssl", "req", "-x509", *key, *names, "-out", "server.pem"]
+    subprocess.run(command, cwd=directory, check=True, stderr=subprocess.DEVNULL)
+    proxy = subprocess.Popen([program, "-p", directory, "-c", directory + "/nginx.conf", "-e", "stderr"])
+    root = "https://192.0.2.7:9443/net/"
+    try:
+        for credentials in (None, {"username": "", "password": TOKEN}):
+            context = lab.browser.new_context(ignore_https_errors=True, http_credentials=credentials)
+            requests = []
+            context.on("request", lambda request: requests.append(request.url))
+            page = context.new_page()
+            # The status page needs no token.
+            wait(lambda: answers(page, root + "status") == 200)
+            assert page.locator("h1").is_visible() and page.locator("#live").text_content()
+            if credentials is None:
+                assert page.request.get(root).status == 401
+            else:
+                page.goto(root)
+                wait(lambda: is_live(page))
+                page.get_by_role("link", name="Incidents").first.click()
+                page.wait_for_url(root + "outages")
+            assert all(url.startswith(root) for url in requests), requests
+            context.close()
+    finally:
+        proxy.terminate()
+        proxy.wait()
+        service.stop()
+
+
+def answers(page, url):
+    """Returns the status of a page; None if the server does not answer yet."""
+    try:
+        return page.goto(url).status
+    except PlaywrightError:
+        return None
 
 
 def test_print(lab):

@@ -156,7 +156,7 @@ import Testing
         world.start(targets: ["a"])
         world.lose(for: .milliseconds(2))
         let id = try #require(try world.ids("/v1/outages?limit=10").first)
-        let said = "the outage ended before its cause could be queried"
+        let said = "he outage ended before its cause could be queried"
         let paths = ["/v1/outages/\(id)/report", "/outages/\(id)"]
         for path in paths { #expect(try !world.text(path).contains(said), "\(path)") }
         world.start(targets: ["a"])

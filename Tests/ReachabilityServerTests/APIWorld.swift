@@ -31,9 +31,12 @@ final class APIWorld: Sendable {
     let api: API
     private let manager: NetworkReachabilityManager
 
-    /// - Parameter real: The difference between the wall clock and CLOCK_BOOTTIME.
+    /// - Parameters:
+    ///   - configuration: The configuration, of which access control and the status page are used.
+    ///   - real: The difference between the wall clock and CLOCK_BOOTTIME.
     init(
         targets: [String] = ["internet"],
+        configuration: ServiceConfiguration = ServiceConfiguration(),
         real: Duration = .seconds(1_700_000_000),
         _ findProcess: (@Sendable (Removal) -> ActingProcess?)? = nil
     ) throws {
@@ -51,9 +54,16 @@ final class APIWorld: Sendable {
             object.add("kind", "evidence")
             return object.bytes
         }
-        api = API(service, version: "1.2.3", interfaces: { try? inspector.interfaces() }, evidence: evidence) {
-            WebStatistics()
-        }
+        let access = Access()
+        _ = try access.prepare(configuration)()
+        api = API(
+            service,
+            version: "1.2.3",
+            access: access,
+            interfaces: { try? inspector.interfaces() },
+            evidence: evidence,
+            statusPage: Locked(configuration.statusPage)
+        ) { WebStatistics() }
         flush()
     }
 

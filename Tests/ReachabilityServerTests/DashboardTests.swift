@@ -94,7 +94,7 @@ import Testing
         #expect(
             outages.contains("<option>target-399</option>") && outages.contains("name=\"attribution\" value=\"them\"")
         )
-        #expect(try world.text("/outages?target=&attribution=them").contains("299 outages of target, 299 ongoing"))
+        #expect(try world.text("/outages?target=&attribution=them").contains("299 incidents, 299 ongoing"))
         #expect(try world.text("/").utf8.count < 300_000)
     }
 
@@ -186,14 +186,30 @@ import Testing
             from: snapshot.now - .seconds(1800),
             to: snapshot.now - .seconds(900)
         )
-        let chart = LatencyChart(buckets, [outage], BarWindow(.hour, snapshot)).html(snapshot).text
+        let end = snapshot.clock.now + .seconds(9 * 86400 + 5)
+        let chart = LatencyChart(buckets, [outage], BarWindow(.hour, snapshot)).html(snapshot, certificateEnd: end).text
+        #expect(chart.contains("<span class=\"pill t-degraded\">") && chart.contains("certificate valid for 9 days"))
         #expect(chart.contains("1 of 37 checks failed") && chart.contains("<span>100\u{a0}ms</span>"))
         #expect(chart.contains("class=\"gone\" d=\"M360 0h180v180H360z\""))
         #expect(chart.firstMatch(of: #/class="failed" d="M[0-9.]+ 190h60V185H[0-9.]+z"/#) != nil)
         #expect(chart.firstMatch(of: #/class="median" d="M[^M"]+"/#) != nil)
         #expect(LatencyChart.step(for: .milliseconds(70)) == .milliseconds(20))
         #expect(LatencyChart.step(for: .microseconds(300)) == .microseconds(100))
-        #expect(LatencyChart([], [], BarWindow(.hour, snapshot)).html(snapshot).text.isEmpty)
+        #expect(LatencyChart([], [], BarWindow(.hour, snapshot)).html(snapshot, certificateEnd: nil).text.isEmpty)
+    }
+
+    @Test func `the overview lists targets below the headings of their groups, the group with the worst target first`()
+        throws
+    {
+        let world = try APIWorld(targets: [])
+        for (name, group) in [("a", nil), ("b", "Shops & co"), ("c", "Offices"), ("d", "Shops & co")] {
+            world.watch(ServiceTarget(name: name, host: nil, group: group))
+        }
+        let page = try world.text("/")
+        let headings = page.matches(of: #/<li class="group"><b>([^<]*)<\/b> ([^<]*)<\/li>/#).map { "\($0.1) \($0.2)" }
+        #expect(headings == ["Other targets 1", "Shops &amp; co 2", "Offices 1"])
+        #expect(try Self.targets(world, "/") == ["a", "b", "d", "c"])
+        #expect(try !Self.world(["a"], [:]).text("/").contains("class=\"group\""))
     }
 
     @Test func `days are shaded in four steps by the lost time`() {
@@ -263,7 +279,7 @@ import Testing
             )
         )
         #expect(page.ranges(of: "<li>").count >= 3)
-        #expect(page.contains("<code>noCarrier</code>"))
+        #expect(page.contains("The interface is on, but has no carrier") && !page.contains("noCarrier"))
         #expect(page.contains("<dd>4.001\u{a0}s, exact to the millisecond</dd>"))
         #expect(page.contains("<bdi>other</bdi>"))
     }
@@ -386,7 +402,11 @@ import Testing
             }
         }
         #expect(StateDescription.past(TargetState(.them, .refused), of: "erp") == "erp refused connections")
-        #expect(StateDescription.sentence(TargetState(.up), of: "internet") == "The internet is reachable")
+        #expect(StateDescription.sentence(TargetState(.up), of: "internet") == "The path out of this machine is up")
+        #expect(
+            "192.0.2.1 serverSilent (5 ms): noCarrier, eBay".inWords
+                == "192.0.2.1 does not answer DNS (5 ms): no carrier, eBay"
+        )
     }
 
     @Test func `each day has the account with the most lost time`() throws {
@@ -430,12 +450,12 @@ import Testing
         #expect(try world.text("/").contains(">All incidents</a>"))
         // Each incident has an outage of each of the two targets.
         let first = try page("/outages")
-        #expect(first.sentence == "150 outages, none ongoing" && first.count == 50)
+        #expect(first.sentence == "75 incidents, none ongoing" && first.count == 50)
         let second = try page(try #require(first.older))
         #expect(second.sentence == first.sentence && second.count == 25 && second.older == nil)
         let one = try page("/outages?target=a&cause=link")
-        #expect(one.sentence == "75 outages of a, link, none ongoing" && one.count == 50 && one.older != nil)
-        #expect(try page("/outages?attribution=them").sentence == "No outage of target so far")
+        #expect(one.sentence == "75 incidents of a, none ongoing" && one.count == 50 && one.older != nil)
+        #expect(try page("/outages?attribution=them").sentence == "No incident")
         world.kernel.clock.advance(by: .seconds(2 * 86_400))
         #expect(try page("/outages?window=24h").count == 0)
         #expect(try page("/outages?window=7d").count == 50)

@@ -4,6 +4,7 @@ import LinuxSupport
 import NIOHTTP1
 import NetworkReachability
 import NetworkReachabilityTesting
+import ReachabilityLedger
 import Testing
 
 @testable import ReachabilityServer
@@ -170,14 +171,55 @@ import Testing
         let report = try world.text("/v1/outages/latest", [("Accept", "text/plain")])
         #expect(report.contains("the path was removed by openvpn, pid 812, of openvpn@site.service\n"))
         let id = try #require(try world.object("/v1/outages/latest")["id"] as? String)
-        #expect(
-            try world.text("/outages/\(id)").contains(
-                "<dt>Caused by</dt><dd><bdi>openvpn, pid 812, of openvpn@site.service</bdi></dd>"
-            )
-        )
+        let page = try world.text("/outages/\(id)")
+        #expect(page.contains("<dt>Caused by</dt><dd><bdi>openvpn, pid 812, of openvpn@site.service</bdi></dd>"))
+        for word in ["us.route", "noRoute", "notReached"] { #expect(!page.contains(word), "\(word)") }
         let event = try #require(try world.items("/v1/events").first { $0["event"] as? String == "actorFound" })
         #expect(event["outageID"] as? String == id)
         #expect((event["actor"] as? [String: Any])?["pid"] as? Int == 812)
+    }
+
+    @Test func `the page of an outage has the difference and the command that restores it`() throws {
+        typealias Step = EvidenceRecord.Step
+        let (zero, start) = (LedgerInstant(nanoseconds: 0), LedgerInstant(nanoseconds: 10))
+        func outage(
+            _ route: String,
+            _ none: String = "none",
+            reason: String = "noRoute",
+            kind: String = "route"
+        ) throws -> ExplainedOutage {
+            let before = [
+                Step(kind: "address", state: "ok", summary: "192.0.2.9 decides", remedy: nil),
+                Step(kind: "gateway", state: "ok", summary: "192.0.2.1 answers (0.42 ms)", remedy: nil),
+                Step(kind: kind, state: "ok", summary: route, remedy: nil),
+            ]
+            let during = [
+                before[0], Step(kind: "gateway", state: "ok", summary: "192.0.2.1 answers (7.00 ms)", remedy: nil),
+                Step(kind: kind, state: "broken", summary: none, remedy: "add a route"),
+                Step(kind: "source", state: "notReached", summary: "not reached", remedy: nil),
+            ]
+            let entries: [HistoryStore.Entry] = [
+                .init(
+                    interval: LedgerInterval(TargetState(.up), from: zero, to: start),
+                    evidence: EvidenceRecord(interval: zero, instant: zero, steps: before)
+                ),
+                .init(
+                    interval: LedgerInterval(TargetState(.us, .route), from: start, to: nil, reason: reason),
+                    evidence: EvidenceRecord(interval: start, instant: start, steps: during)
+                ),
+            ]
+            let explained = ExplainedOutage(of: "a", from: start, entries)
+            return try #require(explained)
+        }
+        let route = "default via 192.0.2.1 dev eth0 table main metric 100"
+        let changes = try outage(route).changes
+        #expect(changes.map(\.kind) == ["route"] && changes.first?.before == route && changes.first?.during == "none")
+        #expect(try outage(route).undo == "ip route replace \(route)")
+        #expect(try outage("default via fe80::1 dev eth0").undo == "ip route replace default via fe80::1 dev eth0")
+        #expect(try outage("default via 192.0.2.1 dev eth0;reboot").undo == nil)
+        #expect(try outage("default over one of 2 next hops").undo == nil)
+        let link = try outage("eth0 (wired) up, carrier", "eth0 (wired) down", reason: "linkDown", kind: "link")
+        #expect(link.undo == "ip link set eth0 up")
     }
 
     @Test func `the actor of a later interval appears only with that interval`() throws {

@@ -90,7 +90,7 @@ import Testing
                 "f:18: target[3]: must have either host = \"NAME\" or at-large = true",
                 "f:18: target[3].name: missing",
                 "f:19: target[3].family: must be ipv4 or ipv6, not \"ipv5\"",
-                "f:20: target[3].colour: unknown key; the known keys are at-large, checks, confirm, family, host,"
+                "f:20: target[3].colour: unknown key; the known keys are at-large, checks, confirm, family, group, host,"
                     + " interface, interval, interval-when-down, mark, name, namespace, settle",
             ]
         )

@@ -41,6 +41,22 @@ import Testing
         try await world.end(orderly: true)
     }
 
+    @Test func `a test is sent once, and its result is counted`() async throws {
+        let (world, server) = (try NotifyingWorld(), try AnswerServer("200 OK"))
+        try world.start("[[notify]]\nname = \"chat\"\nwebhook = \"\(server.url)\"\n")
+        let notifying = try world.notifying
+        #expect(notifying.test("chat") && !notifying.test("other"))
+        try await server.expect(1)
+        let text = #"box: this is a test of the notifications"#
+        #expect(server.requests[0].contains(#""event":"test""#) && server.requests[0].contains(text))
+        #expect(try await eventually { try world.status().delivered == 1 })
+        server.answer("404 Gone")
+        #expect(notifying.test("chat"))
+        #expect(try await eventually { try world.status().refused == 1 })
+        #expect(server.requests.count == 2)
+        try await world.end(orderly: true)
+    }
+
     @Test func `an Alertmanager that was unavailable for an hour receives the relevant alerts`() async throws {
         let (world, server) = (try NotifyingWorld(), try AnswerServer("503 Away"))
         try world.start("[[notify]]\nname = \"pager\"\nalertmanager = [\"\(server.url)\"]\nafter = \"0s\"\n")

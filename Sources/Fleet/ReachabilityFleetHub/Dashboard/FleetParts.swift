@@ -33,7 +33,7 @@ extension HubAPI {
             try query.checkNames()
             let list: HTML = "<a href=\"/incidents\">all incidents</a>"
             return (layout ?? .missing("Page not found", list: list, places: Layout.hubPlaces))
-                .answer(view.clock, host: "Fleet", version: version, notice: writer.fault?.text)
+                .answer(view.clock, host: "Fleet", base: access.basePath, version: version, notice: writer.fault?.text)
         }
     }
 

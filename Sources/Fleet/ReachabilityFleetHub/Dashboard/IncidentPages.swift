@@ -141,10 +141,9 @@ extension HubAPI {
     private static func facts(_ summary: IncidentSummary, _ view: HubView) -> HTML {
         let end: HTML = summary.end.map { view.clock.time($0, .exact) } ?? "ongoing"
         let account = summary.attribution.account
-        let cause = summary.cause.map { ".\($0.rawValue)" } ?? ""
         return PageParts.facts([
             ("Site", "<a href=\"\(FleetLink.site(summary.site))\">\(summary.site)</a>"),
-            ("Attribution", "\(Sign.pill(account)) <code>\(summary.attribution.rawValue)\(cause)</code>"),
+            ("Attribution", "\(Sign.pill(account))"),
             ("Machines", "\(summary.deviceCount)"), ("Began", view.clock.time(summary.start, .exact)), ("Ended", end),
         ])
     }

@@ -201,6 +201,7 @@ package struct FleetNotificationWriter: NotificationWriting {
         case .refined where notification.previous == incident.state.labels:
             sentence = "\(whole), continues after all, since \(since)"
         case .refined: sentence = "\(whole), updated, since \(since)"
+        case .test: sentence = "this is a test of the notifications"
         case .digest: sentence = "\(whole), still after \(lasted), since \(since)"
         case .ended where incident.ending == .unknown:
             sentence = "no more notifications for \(incident.site): its machines were deleted, from \(since)"

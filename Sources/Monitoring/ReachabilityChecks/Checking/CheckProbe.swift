@@ -92,6 +92,8 @@ public struct CheckProbe: Hashable, Sendable {
     package var neighbour: NeighbourFacts? { result.evidence.neighbour }
     /// True if the subject of the probe is the target or its name.
     package var isAboutTarget: Bool { result.request.subject == .target || result.purpose == .target }
+    /// The end of the validity of the server's certificate, since 1970; nil without a TLS handshake.
+    package var certificateEnd: Duration? { result.evidence.tls?.validUntil }
     /// The router or host that answered a probe of a hop.
     public var icmpSource: IPAddress? { result.evidence.speaker }
     /// The round-trip time that the kernel measured: `tcpi_rtt` of `tcp(7)`, or the difference of its time stamps.

@@ -209,6 +209,8 @@ struct TLSFacts: Hashable, Sendable {
     var isVerified: Bool
     /// The issuer of the server's certificate.
     var issuer: String?
+    /// The end of the validity of the server's certificate, since 1970.
+    var validUntil: Duration?
     var version: String?
     var applicationProtocol: String?
 }

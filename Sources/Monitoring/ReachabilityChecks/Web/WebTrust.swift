@@ -105,6 +105,7 @@ extension TLSFacts {
         self.init(
             isVerified: handshake != nil && recorder.isProof,
             issuer: leaf.issuerName,
+            validUntil: .seconds(leaf.notAfter.secondsSinceEpoch),
             version: version,
             applicationProtocol: handshake?.applicationProtocol
         )

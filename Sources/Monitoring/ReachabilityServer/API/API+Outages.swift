@@ -87,18 +87,7 @@ extension API {
     /// Adds a note to an outage.
     func note(_ query: Query) throws(Problem) -> WebAnswer {
         let text = try RequestObject(query.request, keys: ["text"]).text("text")
-        guard let text, OutageNote.isText(text) else {
-            throw Problem(
-                .badRequest,
-                "text must be 1 to \(OutageNote.textLimit) characters, without control characters"
-            )
-        }
-        let snapshot = service.snapshot
-        let explained = try explained(query["id"], snapshot)
-        guard explained.notes.count < OutageNote.countLimit else {
-            throw Problem(.conflict, "the outage has the maximum of \(OutageNote.countLimit) notes")
-        }
-        let note = service.note(text, by: query.request.author, on: explained.outage)
+        let (note, snapshot) = (try addNote(text, to: query["id"], by: query.request.author), service.snapshot)
         var object = JSONObject()
         object.add("schema", 1)
         object.add("outage", note.outage)
@@ -106,6 +95,22 @@ extension API {
         object.add("kind", "note")
         let lines = snapshot.lines(of: note).joined(separator: "\n")
         return .one(Item(key: note.outage, object: object, text: "\(note.outage): \(lines)"), query.request, .created)
+    }
+
+    /// Adds a note to the outage with an id, or to the latest outage for the id `latest`.
+    func addNote(_ text: String?, to id: String, by author: String) throws(Problem) -> OutageNote {
+        guard let text, OutageNote.isText(text) else {
+            throw Problem(
+                .badRequest,
+                "text must be 1 to \(OutageNote.textLimit) characters, without control characters"
+            )
+        }
+        let snapshot = service.snapshot
+        let explained = try explained(id, snapshot)
+        guard explained.notes.count < OutageNote.countLimit else {
+            throw Problem(.conflict, "the outage has the maximum of \(OutageNote.countLimit) notes")
+        }
+        return service.note(text, by: author, on: explained.outage)
     }
 }
 

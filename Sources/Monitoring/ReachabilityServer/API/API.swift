@@ -1,4 +1,4 @@
-import LinuxSupport
+package import LinuxSupport
 import NIOHTTP1
 package import NetworkDiagnostics
 import ReachabilityLedger
@@ -19,6 +19,8 @@ package struct API: Sendable {
     let feed: EventFeed
     /// Returns the states of the notifiers.
     let notifiers: @Sendable () -> [NotifierStatus]
+    /// Sends a test to the notifier with a name. It returns false if there is none.
+    let testNotifier: @Sendable (String) -> Bool
     /// Returns the network interfaces of the machine; nil if the kernel cannot be queried.
     let interfaces: @Sendable () -> [InterfaceDetails]?
     let evidenceWriter: EvidenceWriter?
@@ -26,6 +28,8 @@ package struct API: Sendable {
     let pages = PageCache()
     let latencies = LatencyMemory()
     let daySums = DayMemory()
+    /// The settings of the public status page; nil without one.
+    let statusPage: Locked<StatusPageSettings?>
 
     package init(
         _ service: MonitoringService,
@@ -35,12 +39,14 @@ package struct API: Sendable {
         access: Access = Access(),
         interfaces: @escaping @Sendable () -> [InterfaceDetails]? = { nil },
         evidence: EvidenceWriter? = nil,
+        statusPage: Locked<StatusPageSettings?> = Locked(nil),
         notifiers: @escaping @Sendable () -> [NotifierStatus] = { [] },
+        testNotifier: @escaping @Sendable (String) -> Bool = { _ in false },
         statistics: @escaping @Sendable () -> WebStatistics
     ) {
         (self.service, self.history, self.version, self.statistics) = (service, history, version, statistics)
         (self.access, self.reloader, self.interfaces, self.notifiers) = (access, reloader, interfaces, notifiers)
-        evidenceWriter = evidence
+        (evidenceWriter, self.statusPage, self.testNotifier) = (evidence, statusPage, testNotifier)
         feed = EventFeed(service)
     }
 
@@ -85,9 +91,12 @@ package struct API: Sendable {
                 page("/network", isCached: false, networkPage),
                 page("/service", isCached: false, servicePage),
                 page("/help") { _, _ in .help() },
+                page("/status", isPublic: true, publicPage),
+                .open("/status/feed", on: .disk, publicFeed),
+                .open("/badge/{file}", on: .disk, badge),
                 .get("/outages.csv", on: .disk, outageSheet),
                 .get("/availability.csv", on: .disk, availabilitySheet),
-            ]
+            ] + forms
         )
     }
 }

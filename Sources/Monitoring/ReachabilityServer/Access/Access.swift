@@ -35,7 +35,21 @@ package final class Access: Sendable {
     /// - Parameter isPage: True if the path is a page of the dashboard.
     /// - Throws: ``Problem`` if the request is not allowed.
     package func admit(_ request: inout WebRequest, isPage: Bool) throws(Problem) {
+        let rules = rules
+        rules.useProxy(of: &request)
         request.token = try rules.admit(request, isPage: isPage)
+    }
+
+    /// A Boolean value that indicates whether a token permits changes.
+    var hasAdministrator: Bool { rules.tokens.contains { $0.scope == .admin } }
+
+    /// The path under which a reverse proxy publishes the server, such as `/network`; empty without one.
+    package var basePath: String { state.withLock { $0.settings.basePath.map { "/" + $0 }.joined() } }
+
+    /// Removes the path under which a reverse proxy publishes the server from a request.
+    func removeBasePath(of request: inout WebRequest) {
+        let base = state.withLock(\.settings.basePath)
+        if request.path.starts(with: base) { request.path.removeFirst(base.count) }
     }
 
     /// The TLS context of new connections; nil without a certificate.
@@ -64,7 +78,11 @@ package final class Access: Sendable {
                 state = State(
                     settings: settings,
                     identity: identity,
-                    rules: AccessRules(hosts: settings.hosts + (identity?.names ?? []), tokens: settings.tokens)
+                    rules: AccessRules(
+                        hosts: settings.hosts + (identity?.names ?? []),
+                        tokens: settings.tokens,
+                        proxies: settings.proxies
+                    )
                 )
                 return isOther
             }

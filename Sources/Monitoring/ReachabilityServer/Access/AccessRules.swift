@@ -13,6 +13,7 @@ import ServerTrust
 /// | Unix socket | all that can connect | root, the user of the service, and members of the group `reachability` |
 /// | HTTP over loopback | all programs on this machine | clients with a token of scope `admin` |
 /// | HTTPS | clients with a token, or with a certificate from the authorities | clients with a token of scope `admin` |
+/// | HTTP or HTTPS through a configured proxy | clients with a token | clients with a token of scope `admin` |
 ///
 /// A web page of another site can make a browser send requests to 127.0.0.1, or resolve its own name to that address (DNS rebinding). In
 /// both cases the browser sends the host of that site in `Host` or `Origin`. Because requests without TLS may have no token,
@@ -22,6 +23,21 @@ struct AccessRules: Sendable {
     var hosts: [HostPattern] = []
     /// The configured tokens.
     var tokens: [AccessSettings.Token] = []
+    /// The reverse proxies.
+    var proxies: [AddressPrefix] = []
+
+    /// Replaces the peer of a request that a configured proxy forwarded, because its client is not on this machine.
+    func useProxy(of request: inout WebRequest) {
+        func isProxy(_ address: WireAddress) -> Bool { proxies.contains { $0.contains(address) } }
+        guard let remote = request.remote, isProxy(remote) else { return }
+        let hops = request.headers[canonicalForm: "X-Forwarded-For"].map { AddressLiteral(String($0))?.wire }
+        // A client can send the field too. A proxy adds its own client at the end, so the client is the last one that is not a proxy.
+        guard let client = hops.last(where: { $0.map { !isProxy($0) } ?? true }) else { return }
+        if let client { request.client = WebClient(client) }
+        request.peer = .secured(certificate: nil)
+        let isSecured = request.headers[canonicalForm: "X-Forwarded-Proto"].last?.lowercased() == "https"
+        request.forwardedScheme = isSecured ? "https" : "http"
+    }
 
     /// Checks whether a request may read.
     ///
@@ -45,10 +61,7 @@ struct AccessRules: Sendable {
             presented == nil
             ? "a token is required; send Authorization: Bearer TOKEN, or enter it as the password in a browser"
             : "the token is unknown; create one with `reachability serve token` and add it to [access] in the configuration"
-        let bearer = "Bearer realm=\"reachability\"" + (presented == nil ? "" : ", error=\"invalid_token\"")
-        // Browsers show a password dialog only for Basic.
-        let basic = "Basic realm=\"reachability\", charset=\"UTF-8\""
-        throw Problem(.unauthorized, detail, headers: [("WWW-Authenticate", bearer), ("WWW-Authenticate", basic)])
+        throw Problem.unauthorized(detail, isUnknown: presented != nil)
     }
 
     /// The group of administrators. It does not have to exist.
@@ -108,7 +121,9 @@ extension AccessRules {
             )
         }
         // Between the browser and the proxy, TLS may be used.
-        let schemes = isSecured ? ["https"] : isForwarded ? ["http", "https"] : ["http"]
+        let schemes =
+            request.forwardedScheme.map { [$0] }
+            ?? (isSecured ? ["https"] : isForwarded ? ["http", "https"] : ["http"])
         for origin in request.headers["Origin"]
         where !schemes.contains(where: { origin.lowercased() == "\($0)://\(host.lowercased())" }) {
             throw Self.foreign(origin)
@@ -150,6 +165,16 @@ extension AccessRules {
             return IPAddress(String(name.dropFirst().dropLast())).map { $0.isIPv6 && $0.isLoopback } ?? false
         }
         return IPAddress(name).map { !$0.isIPv6 && $0.isLoopback } ?? false
+    }
+}
+
+extension Problem {
+    /// Returns the error of a request that needs another token.
+    static func unauthorized(_ detail: String, isUnknown: Bool = false) -> Problem {
+        let bearer = "Bearer realm=\"reachability\"" + (isUnknown ? ", error=\"invalid_token\"" : "")
+        // Browsers show a password dialog only for Basic.
+        let basic = "Basic realm=\"reachability\", charset=\"UTF-8\""
+        return Problem(.unauthorized, detail, headers: [("WWW-Authenticate", bearer), ("WWW-Authenticate", basic)])
     }
 }
 

@@ -13,14 +13,16 @@ extension API {
     /// Returns the route of a page.
     ///
     /// - Parameters:
+    ///   - isPublic: True for a page that clients may read without a token.
     ///   - isCached: False for a page whose content can change without an event.
     ///   - make: Makes the page from the current state.
     func page(
         _ path: String,
+        isPublic: Bool = false,
         isCached: Bool = true,
         _ make: @escaping @Sendable (Query, MonitoringService.Snapshot) throws(Problem) -> Layout
     ) -> Route {
-        .page(path, on: .disk) { query throws(Problem) in
+        let handler: Route.Handler = { query throws(Problem) in
             let snapshot = service.snapshot
             let status = history?.status
             let key = PageCache.Key(query.request)
@@ -35,6 +37,8 @@ extension API {
             let answer = layout.answer(
                 snapshot.clock,
                 host: HostName.ofMachine ?? "reachability",
+                base: access.basePath,
+                hasLogin: access.hasAdministrator && !query.request.mayChange,
                 version: self.version,
                 notice: status.flatMap(Self.notice)
             )
@@ -43,6 +47,7 @@ extension API {
             pages.keep(compressed, key, version)
             return compressed
         }
+        return isPublic ? .open(path, on: .disk, handler) : .page(path, on: .disk, handler)
     }
 
     /// Returns the notice that each page shows while the history cannot be written; nil without a fault.
@@ -63,9 +68,12 @@ final class PageCache: Sendable {
         private let path: [String]
         private let query: [String: String]
         private let isCompressed: Bool
+        /// A Boolean value that indicates whether the page has forms.
+        private let mayChange: Bool
 
         init(_ request: WebRequest) {
             (path, query, isCompressed) = (request.path, request.query, request.acceptsGzip)
+            mayChange = request.mayChange
         }
     }
 

@@ -16,6 +16,12 @@ struct RootCause {
         return ends.count == outages.count ? ends.max() : nil
     }
 
+    /// Returns the incident with the outages of some targets; nil without one.
+    func limited(to targets: Set<String>) -> RootCause? {
+        let own = outages.filter { targets.contains($0.target) }
+        return own.isEmpty ? nil : RootCause(outages: own)
+    }
+
     /// Groups outages as ``IncidentTracker`` does.
     ///
     /// - Parameter outages: The outages, latest first.

@@ -1,4 +1,5 @@
 import LinuxSupport
+import NetworkReachability
 import ReachabilityLedger
 import ReachabilityService
 
@@ -54,21 +55,24 @@ extension API {
         let filter = choice.filter(snapshot)
         let sums = reader.outageSums(filter, snapshot)
         let (page, next) = incidents(filter, after: after, limit: Self.incidentLimit, snapshot)
+        let (latest, more) = incidents(filter, limit: .max, snapshot)
         let total = sums.reduce(0) { $0 + $1.count }
-        let open = sums.reduce(0) { $0 + $1.open }
-        let account = page.first { $0.end == nil }?.first.state.account ?? .up
-        let count = total == 1 ? "One outage" : "\(total) outages"
+        let open = latest.count { $0.end == nil }
+        let account = latest.first { $0.end == nil }?.first.state.account ?? .up
+        let number = more == nil ? "\(latest.count)" : "More than \(latest.count)"
+        let count = latest.count == 1 ? "One incident" : "\(number) incidents"
         let now = open == 0 ? "none ongoing" : open == 1 ? "one ongoing" : "\(open) ongoing"
-        let chosen = [
-            choice.target,
-            choice.cause?.rawValue ?? choice.attribution.map { StateDescription.name(TargetState($0).account) },
-        ]
-        .compactMap(\.self)
-        let of = chosen.isEmpty ? "" : " of " + chosen.joined(separator: ", ")
-        let sentence = total == 0 ? "No outage\(of) so far" : "\(count)\(of), \(now)"
+        let of = choice.target.map { " of \($0)" } ?? ""
+        let sentence = latest.isEmpty ? "No incident\(of)" : "\(count)\(of), \(now)"
         let older: HTML? = next.map { "<a href=\"\(choice.link(after: $0))\">Older</a>. " }
         let newest: HTML? = after == nil ? nil : "<a href=\"\(choice.link())\">The latest</a>. "
-        let lead: HTML = "An incident is one root cause. It has an outage of each target that it affects."
+        let chosen =
+            choice.cause.map { StateDescription.sentence(TargetState(choice.attribution ?? .them, $0), of: "A target") }
+            ?? choice.attribution.map { "Party: \(StateDescription.name(TargetState($0).account))" }
+        let lead: HTML = """
+            \(chosen.map { "\($0). " } ?? "")An incident is one root cause. It has an outage of each target that it affects: \
+            \(total == 1 ? "one outage" : "\(total) outages").
+            """
         let sheet: HTML = "\(newest)\(older)<a href=\"/outages.csv\" download>As CSV</a>. "
         let main: HTML = """
             \(PageParts.hero(account, sentence, lead: lead))
@@ -158,7 +162,7 @@ extension API {
         }
         let copy: HTML = "<button data-copy=\"/v1\(PageLink.outage(id))\" hidden>Copy the report</button> "
         let main: HTML = """
-            \(hero)
+            \(hero)\(forms(of: id, query.request))\(Self.changes(explained))
             \(PageParts.card("scale", "Timeline of \(incident.outages.count == 1 ? "the target" : "\(incident.outages.count) targets")", "\(Array(pictures))"))\(BarWindow.legend)
             <div class="two"><div>\(PageParts.card("steps", "Step by step", Self.steps(explained, times, snapshot)))</div>
             <div>\(PageParts.card("facts", "Details", Self.facts(explained, snapshot)))</div></div>
@@ -215,8 +219,14 @@ extension API {
         let items = all.map { interval -> HTML in
             let inside = interval.start >= outage.start && interval != after
             let length = snapshot.length(from: interval.start, to: interval.end)
-            let meaning = StateDescription.explanation(interval.reason)?.meaning ?? ""
-            let evidence: HTML? = interval.reason.map { "<span class=\"soft\">\(meaning) <code>\($0)</code></span>" }
+            let evidence: HTML? = interval.reason.map { reason in
+                let isChecked = interval.state.basis == .checks
+                let words =
+                    isChecked
+                    ? StateDescription.words(reason) : NetworkPath.UnsatisfiedReason(rawValue: reason).description
+                return
+                    "<span class=\"soft\">\(StateDescription.explanation(reason)?.meaning ?? words.asSentence)</span>"
+            }
             let isPast = interval.end != nil
             let description = StateDescription.sentence(interval.state, of: outage.target, isPast: isPast)
             let actor: HTML? =
@@ -231,22 +241,46 @@ extension API {
         return "<ol class=\"steps\">\(items)</ol>"
     }
 
-    /// Returns the evidence before, during and after the outage, as printed by `reachability why`.
+    /// Returns the card with the differences between before and during the outage, its actor, and the remedy; empty if nothing is known.
+    private static func changes(_ explained: ExplainedOutage) -> HTML {
+        let rows = explained.changes.map { change -> HTML in
+            let during: HTML = change.isBroken ? "<b>\(change.during.inWords)</b>" : "\(change.during.inWords)"
+            return """
+                <tr><th scope="row">\(StateDescription.words(change.kind))</th><td>\(change.before?.inWords ?? "not recorded")</td><td>\(during)</td></tr>
+                """
+        }
+        let known: [(name: String, value: HTML?)] = [
+            ("Caused by", explained.actor.map { "<bdi>\($0.text)</bdi>" }),
+            ("Undo with", explained.undo.map { "<code>\($0)</code>" }),
+            ("Remedy", explained.undo == nil ? explained.remedy.map { "\($0.inWords.asSentence)" } : nil),
+        ]
+        let facts: HTML = known.contains { $0.value != nil } ? PageParts.facts(known) : ""
+        if rows.isEmpty, explained.actor == nil { return "<div data-part=\"changes\"></div>" }
+        let table: HTML = """
+            <div class="scroll" tabindex="0"><table class="changes"><thead><tr><th scope="col">What changed</th><th scope="col">before</th>\
+            <th scope="col">during the outage</th></tr></thead><tbody>\(rows)</tbody></table></div>
+            """
+        return "\n\(PageParts.card("changes", "Cause", rows.isEmpty ? facts : table + facts))"
+    }
+
+    /// Returns the evidence before, during and after the outage, as printed by `reachability why`, behind a disclosure.
     private static func evidence(_ explained: ExplainedOutage, _ snapshot: MonitoringService.Snapshot) -> HTML {
         let chains = explained.evidence.map { record -> HTML in
             let steps = record.steps.map { step -> HTML in
-                let remedy: HTML? = step.remedy.map { "<span class=\"soft\">\($0)</span>" }
-                return
-                    "<li><b>\(step.kind)</b> <span>\(step.state)</span> <span class=\"said\">\(step.summary)\(remedy)</span></li>"
+                let remedy: HTML? = step.remedy.map { "<span class=\"soft\">\($0.inWords)</span>" }
+                return """
+                    <li><b>\(StateDescription.words(step.kind))</b> <span>\(StateDescription.words(step.state))</span> \
+                    <span class="said">\(step.summary.inWords)\(remedy)</span></li>
+                    """
             }
             let phase = record.phase(of: explained.outage)
             return """
                 <section class="card"><h3>\(phase) · \(snapshot.time(record.instant, .exact))</h3><ul class="chain">\(steps)</ul></section>
                 """
         }
-        let heading: HTML? = chains.isEmpty ? nil : "<h2 id=\"evidence\">\(heading(explained))</h2>"
-        let missing: HTML? = explained.missing.map { "<p class=\"soft\">\($0)</p>" }
-        return "<div data-part=\"evidence\">\(heading)\(chains)\(missing)</div>"
+        let missing: HTML? = explained.missing.map { "<p class=\"soft\">\($0.asSentence)</p>" }
+        if chains.isEmpty { return "<div data-part=\"evidence\">\(missing)</div>" }
+        return "<details data-part=\"evidence\"><summary>\(heading(explained))</summary>\(chains)\(missing)</details>"
     }
 
     private static func heading(_ explained: ExplainedOutage) -> HTML {
@@ -269,8 +303,7 @@ extension API {
         }
         return PageParts.facts([
             ("Target", PageParts.link(to: outage.target)),
-            ("Attribution", "\(Sign.pill(deciding.state)) <code>\(deciding.state.description)</code>"),
-            ("Caused by", explained.actor.map { "<bdi>\($0.text)</bdi>" }),
+            ("State", Sign.pill(deciding.state)),
             ("Start", snapshot.time(outage.start, .exact)), ("End", end),
             ("Duration", "\(outage.bounds(at: snapshot.now))\(precision)"), ("Basis", "\(basis)"),
             ("Ended because", ending.map { "\($0)" }),
@@ -291,5 +324,65 @@ extension API {
             <div data-part="notes"><h2 id="notes">Notes</h2>
             <section class="card" aria-labelledby="notes"><ul class="chain">\(items)</ul></section></div>
             """
+    }
+}
+
+/// A step of the evidence that differs between before and during an outage.
+struct EvidenceChange {
+    let kind: String
+    /// The text before the outage; nil if it was not recorded.
+    let before: String?
+    let during: String
+    let isBroken: Bool
+}
+
+extension ExplainedOutage {
+    /// The evidence of a phase that names the broken step, or else the first evidence of the phase.
+    private func record(_ phase: String) -> EvidenceRecord? {
+        let records = evidence.filter { $0.phase(of: outage) == phase }
+        return records.first { $0.steps.contains { $0.state == "broken" } } ?? records.first
+    }
+
+    /// The steps that differ between before and during the outage: the broken one first, then from near to far.
+    var changes: [EvidenceChange] {
+        let before = Dictionary(grouping: record("before")?.steps ?? [], by: \.kind)
+        var counts: [String: Int] = [:]
+        let changes = (record("during")?.steps ?? []).compactMap { step -> EvidenceChange? in
+            let index = counts[step.kind, default: 0]
+            counts[step.kind] = index + 1
+            guard step.kind != "verdict", step.state != "notReached" else { return nil }
+            let former = before[step.kind].flatMap { $0.indices.contains(index) ? $0[index].summary.untimed : nil }
+            let (during, isBroken) = (step.summary.untimed, step.state == "broken")
+            guard isBroken || former.map({ $0 != during }) ?? false else { return nil }
+            return EvidenceChange(kind: step.kind, before: former, during: during, isBroken: isBroken)
+        }
+        return changes.filter(\.isBroken) + changes.filter { !$0.isBroken }
+    }
+
+    fileprivate var remedy: String? { record("during")?.steps.lazy.compactMap(\.remedy).first }
+
+    /// The command that restores what was removed; nil if it is not known.
+    var undo: String? {
+        guard let change = changes.first, change.isBroken, let before = change.before else { return nil }
+        let command: String
+        switch change.kind {
+        case "route" where before.contains(" dev ") && !before.hasPrefix("on the link"):
+            let isIPv6 = record("before")?.steps.contains { $0.kind == "address" && $0.summary.contains(":") } ?? false
+            command = "ip \(isIPv6 ? "-6 " : "")route replace \(before)"
+        case "link" where outage.intervals.contains { $0.reason == "linkDown" }:
+            command = "ip link set \(before.prefix { $0 != " " && $0 != ":" && $0 != "," }) up"
+        default: return nil
+        }
+        // A name of an interface may contain characters with a meaning for the shell.
+        return command.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || " .:/_-@%".contains($0)) }
+            ? command : nil
+    }
+}
+
+extension String {
+    /// The text without the duration at its end, such as ` (0.42 ms)`.
+    fileprivate var untimed: String {
+        guard hasSuffix(" ms)"), let start = lastIndex(of: "(") else { return self }
+        return String(self[..<start].dropLast())
     }
 }

@@ -14,7 +14,19 @@ extension API {
         let all = snapshot.ranked
         let shown = filter.isEmpty ? all : all.filter { snapshot.matches($0.target, filter) }
         let times = KnownTimes(self, snapshot, of: shown.count)
-        let rows = shown.map { row($0.target, $0.current, window, times, of: shown.count, snapshot) }
+        func group(_ entry: (target: String, current: LedgerInterval)) -> String? {
+            snapshot.targets[entry.target]?.group
+        }
+        var groups: [String?] = []
+        for entry in shown where !groups.contains(group(entry)) { groups.append(group(entry)) }
+        let rows = groups.flatMap { name -> [HTML] in
+            let members = shown.filter { group($0) == name }
+            let down = members.count { $0.current.state.isOutage }
+            let state = down == 0 ? "\(members.count)" : "\(down) of \(members.count) down"
+            let heading: HTML = "<li class=\"group\"><b>\(name ?? "Other targets")</b> \(state)</li>"
+            return (groups.count > 1 || name != nil ? [heading] : [])
+                + members.map { row($0.target, $0.current, window, times, of: shown.count, snapshot) }
+        }
         let choices: [BarWindow.Choice] = [.day, .week, .season]
         let tabs: HTML? = isWall ? nil : window.tabs(choices, filter: filter.isEmpty ? nil : filter)
         let form: HTML? = isWall || all.count < Self.filterLimit ? nil : Self.form(filter, window, of: all.count)

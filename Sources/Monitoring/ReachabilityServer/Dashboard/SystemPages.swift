@@ -59,7 +59,7 @@ extension API {
     }
 
     /// Returns the page with the state of the service.
-    func servicePage(_: Query, _ snapshot: MonitoringService.Snapshot) -> Layout {
+    func servicePage(_ query: Query, _ snapshot: MonitoringService.Snapshot) -> Layout {
         let (usage, statistics) = (ProcessUsage.current, statistics())
         let hero = PageParts.hero(
             mark: "up",
@@ -83,7 +83,7 @@ extension API {
         let main: HTML = """
             \(hero)
             \(PageParts.card("facts", "Details", facts))
-            \(PageParts.card("clients", "Clients", clients))\(PageParts.notifiers(notifiers()))
+            \(PageParts.card("clients", "Clients", clients))\(PageParts.notifiers(notifiers()) { form(of: $0, query.request) })
             \(PageParts.more(api: "/v1/status", "/metrics", "/readyz"))
             """
         return Layout(title: "The service", account: .up, place: "/service", main: main)

@@ -24,6 +24,7 @@ extension API {
         )
         let known = times.times(of: name, in: window)
         let checks = CheckPart(service.checkLog.latest(of: name))
+        let end = service.checkLog.latest(of: name).first?.finding.certificateEnd
         let chart = LatencyChart(buckets ?? [], known.picture.filter(\.state.isOutage), window)
         let (account, mark) = (current.state.account, current.state.mark)
         let since = snapshot.accounting.accounts[name]?.ledger.outage?.start ?? current.start
@@ -33,7 +34,8 @@ extension API {
             explanation.map { "\($0.meaning) <span class=\"remedy\">\($0.remedy)</span>" }
             ?? check.map { "\($0)" }
             ?? (current.state.basis == .checks
-                ? "Based on the kernel and checks." : "Based on the kernel only, without checks.")
+                ? "Based on the kernel and checks."
+                : "Nothing beyond it is checked. <a href=\"/help#anchors\">Add an anchor or checks</a>.")
         let spans = BarWindow.Choice.allCases.dropFirst(window.choice == .quarter ? 0 : 1).map { choice -> HTML in
             let window = BarWindow(choice, snapshot)
             let times = times.times(of: name, in: window)
@@ -54,8 +56,8 @@ extension API {
         )
         let path = "/v1/targets/\(name.percentEncoded)"
         let main: HTML = """
-            \(hero)
-            \(chart.html(snapshot))\(checks.html(snapshot))
+            \(hero)\(forms(of: name, isChecked: snapshot.targets[name]?.checks != nil, query.request))
+            \(chart.html(snapshot, certificateEnd: end))\(checks.html(snapshot))
             \(PageParts.card("times", "States over time", "\(spans)"))\(BarWindow.legend)
             \(incidentCard(snapshot, OutageFilter(target: name), limit: 20))
             <p class="more">API: \
@@ -84,7 +86,7 @@ private struct CheckPart {
             let sureness: HTML? =
                 check.finding.confidence == "proven" ? nil : "<span class=\"soft\">\(check.finding.confidence)</span>"
             return """
-                <li>\(Sign.svg(mark: mark))\(snapshot.time(check.ended))<span>\(check.finding.sentence)</span>\(time)\(sureness)</li>
+                <li>\(Sign.svg(mark: mark))\(snapshot.time(check.ended))<span>\(check.finding.sentence.inWords)</span>\(time)\(sureness)</li>
                 """
         }
         return PageParts.card(
@@ -126,8 +128,17 @@ struct LatencyChart {
     }
 
     /// Returns the card of the chart; empty without checks.
-    func html(_ snapshot: MonitoringService.Snapshot) -> HTML {
+    ///
+    /// - Parameter end: The end of the validity of the target's certificate, since 1970; nil without TLS.
+    func html(_ snapshot: MonitoringService.Snapshot, certificateEnd end: Duration?) -> HTML {
         if buckets.isEmpty { return "" }
+        let certificate = end.map { end -> HTML in
+            let days = Int((end - snapshot.clock.now).components.seconds.floored(by: 86400))
+            let mark = days < 0 ? "them" : days < 14 ? "degraded" : "up"
+            let text =
+                days < 0 ? "certificate expired" : "certificate valid for \(days == 1 ? "one day" : "\(days) days")"
+            return "<span class=\"pill t-\(mark)\">\(Sign.svg(mark: mark))\(text)</span>"
+        }
         let step = Self.step(for: buckets.compactMap { $0.latency(0.95) }.max() ?? .milliseconds(1))
         let scale = (0...4).reversed().map { "<span>\((step * $0).latency)</span>" as HTML }
         let form: PageClock.MomentForm = window.choice.length <= .seconds(86400) ? .minute : .day
@@ -141,7 +152,7 @@ struct LatencyChart {
             all.latency(0.5).map { "median \($0.latency), 95 % within \((all.latency(0.95) ?? $0).latency), " } ?? ""
         let sum = "\(figures)\(failed) of \(all.count) checks failed"
         return """
-            <div class="head"><h2 id="latency">Latency</h2>\(window.tabs([.hour, .day, .week, .month, .season, .year]))</div>
+            <div class="head"><h2 id="latency">Latency</h2>\(certificate)\(window.tabs([.hour, .day, .week, .month, .season, .year]))</div>
             <section class="card" data-part="latency" aria-labelledby="latency"><figure class="chart" tabindex="0" data-points="\(points)" \
             data-from="\(snapshot.time(window.from).text)" data-length="\(Int(window.choice.length.components.seconds))" \
             role="group" aria-label="Latency in the last \(window.choice.name): \(sum)">\
@@ -256,7 +267,7 @@ extension MonitoringService.Snapshot {
     /// Returns the sentence of the check that determines the state of a target; nil if the kernel's path determines it.
     func checkSentence(of target: String) -> String? {
         guard accounting.accounts[target]?.ledger.current.state.basis == .checks else { return nil }
-        return findings[target]?.current?.sentence.asSentence
+        return findings[target]?.current?.sentence.inWords.asSentence
     }
 }
 
@@ -266,7 +277,7 @@ extension ExplainedOutage {
         guard outage.intervals.contains(where: { $0.state.basis == .checks }) else { return nil }
         let during = evidence.filter { $0.phase(of: outage) == "during" }
         return during.lazy.compactMap { record in
-            record.steps.last.flatMap { $0.kind == "verdict" ? $0.summary.verdict.asSentence : nil }
+            record.steps.last.flatMap { $0.kind == "verdict" ? $0.summary.verdict.inWords.asSentence : nil }
         }.first
     }
 }
@@ -280,7 +291,7 @@ extension String {
     }
 
     /// The text with a full stop. The first letter is capitalized if the text begins with a word, not with a name or an address.
-    fileprivate var asSentence: String {
+    var asSentence: String {
         let isWord = prefix { $0 != " " }.allSatisfy(\.isLetter)
         return (isWord ? prefix(1).uppercased() + dropFirst() : self) + "."
     }

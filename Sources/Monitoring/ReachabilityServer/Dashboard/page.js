@@ -56,8 +56,16 @@
   }
 
   function filter() {
-    for (const row of document.querySelectorAll(".targets > li"))
+    let heading = null;
+    for (const row of document.querySelectorAll(".targets > li")) {
+      if (row.matches(".group")) {
+        heading = row;
+        row.hidden = true;
+        continue;
+      }
       row.hidden = !row.firstElementChild.nextElementSibling.textContent.toLowerCase().includes(sought);
+      if (heading && !row.hidden) heading.hidden = false;
+    }
   }
 
   // Shows the values of a chart at a position from 0 to 1 of its width.
@@ -85,7 +93,7 @@
     const now = Date.now() - ahead;
     for (const part of document.querySelectorAll("[data-since]"))
       part.textContent = length((now - Date.parse(part.dataset.since)) / 1000);
-    live.textContent = (isLive ? "live · " : "") + zone + " · " + forms.clock.format(now);
+    live.textContent = (isLive && workerPath ? "live · " : "") + zone + " · " + forms.clock.format(now);
   }
 
   function lose() {
@@ -103,7 +111,7 @@
 
   function gain() {
     isLive = true;
-    live.className = "on";
+    live.className = workerPath ? "on" : "";
     if (lostAt === null) return;
     lostAt = null;
     root.classList.remove("stale");
@@ -221,5 +229,5 @@
   })();
   addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
-  listen();
+  if (workerPath) listen();
 })();

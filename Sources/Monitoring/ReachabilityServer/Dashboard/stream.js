@@ -17,7 +17,7 @@ function set(value) {
 }
 
 function open() {
-  source = new EventSource("/v1/stream" + (last ? "?after=" + encodeURIComponent(last) : ""));
+  source = new EventSource(new URL("../v1/stream", location) + (last ? "?after=" + encodeURIComponent(last) : ""));
   source.onopen = () => set(true);
   source.onerror = () => {
     set(false);

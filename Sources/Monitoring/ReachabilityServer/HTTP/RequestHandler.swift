@@ -96,6 +96,9 @@ final class RequestHandler: ChannelInboundHandler {
         do {
             var read = try WebRequest(head, body: body, peer: peer)
             read.client = client
+            if head.headers.contains(name: "X-Forwarded-For") {
+                read.remote = WebClient.end(context.remoteAddress)?.address
+            }
             read.isAbandoned = { [hasEnded] in hasEnded.withLock(\.self) }
             request = read
         } catch {

@@ -23,6 +23,8 @@ package struct Route: Sendable {
     package enum Access: Sendable {
         /// All clients.
         case reader
+        /// All clients, without a token, and pages of other sites.
+        case everyone
         /// All clients, including browsers that follow a link on a page of another site.
         case page
         /// The clients that ``AccessRules/checkAdministrator(_:group:)`` allows.
@@ -76,6 +78,11 @@ package struct Route: Sendable {
         Route(.GET, path, .page, queue, handler)
     }
 
+    /// Returns a route for public content.
+    static func open(_ path: String, on queue: AnswerQueue? = nil, _ handler: @escaping Handler) -> Route {
+        Route(.GET, path, .everyone, queue, handler)
+    }
+
     /// Returns a route for requests that make changes.
     package static func change(_ method: HTTPMethod, _ path: String, _ handler: @escaping Handler) -> Route {
         Route(method, path, .administrator, .administration, handler)
@@ -114,7 +121,7 @@ package struct Router: Sendable {
                 WebAnswer(type: Representation.json.contentType, description).tagged(for: query.request)
             },
             .get("/v1/events", on: .memory, feed.events),
-            .get("/assets/{name}") { query throws(Problem) in try Asset.answer(query["name"], query.request) },
+            .open("/assets/{name}") { query throws(Problem) in try Asset.answer(query["name"], query.request) },
         ]
         self.routes = common + routes
     }
@@ -130,6 +137,12 @@ package struct Router: Sendable {
 
     /// Returns the queue of a request and the function that makes the answer. If the queue is nil, the function does not block.
     package func resolve(_ request: WebRequest) -> (queue: AnswerQueue?, answer: @Sendable () -> WebAnswer) {
+        var request = request
+        access.removeBasePath(of: &request)
+        return resolve(local: request)
+    }
+
+    private func resolve(local request: WebRequest) -> (queue: AnswerQueue?, answer: @Sendable () -> WebAnswer) {
         let matches = routes.compactMap { route in route.values(in: request.path).map { (route: route, values: $0) } }
         let method = request.method == .HEAD ? .GET : request.method
         let match = matches.first { $0.route.method == method }
@@ -138,10 +151,12 @@ package struct Router: Sendable {
             {
                 do throws(Problem) {
                     var request = request
-                    try access.admit(&request, isPage: matches.contains { $0.route.access == .page })
+                    if match?.route.access != .everyone {
+                        try access.admit(&request, isPage: matches.contains { $0.route.access == .page })
+                    }
                     guard let match else { return try unmatched(request, matches.map(\.route)) }
                     if match.route.access == .administrator { try AccessRules.checkAdministrator(request) }
-                    return try match.route.handler(Query(request, match.values))
+                    return try match.route.handler(Query(request, match.values)).rebased(access.basePath)
                 } catch {
                     return error.answer(as: Representation(of: request))
                 }

@@ -16,11 +16,11 @@ package struct WebRequest: Sendable {
 
     package let method: HTTPMethod
     /// The decoded segments of the path.
-    package let path: [String]
+    package var path: [String]
     /// The decoded query parameters. If a name occurs several times, the last value is used.
     package let query: [String: String]
     package let headers: HTTPHeaders
-    package let peer: Peer
+    package var peer: Peer
     package let body: [UInt8]
     let version: HTTPVersion
     /// The requested host, from an absolute request target or from `Host`. The target takes precedence.
@@ -29,6 +29,10 @@ package struct WebRequest: Sendable {
     let host: String?
     /// The client to which the connection is attributed for quotas.
     package var client = WebClient.unknown
+    /// The address of the other end of the TCP connection, only for a request with `X-Forwarded-For`.
+    var remote: WireAddress?
+    /// The scheme between the client and a configured proxy; nil without a proxy.
+    var forwardedScheme: String?
     /// Returns true if the client has disconnected, so that no answer is needed.
     package var isAbandoned: @Sendable () -> Bool = { false }
     /// The token of the request; nil without one and before access control.
@@ -62,13 +66,18 @@ package struct WebRequest: Sendable {
         // A trailing slash is ignored.
         if path.last == "" { path.removeLast() }
         self.path = path
-        var query: [String: String] = [:]
-        for pair in (parts.count > 1 ? parts[1] : "").split(at: "&") {
+        query = try Self.fields(of: parts.count > 1 ? parts[1] : "")
+    }
+
+    /// Decodes the fields of a query or of a form.
+    static func fields(of text: Substring) throws(Problem) -> [String: String] {
+        var fields: [String: String] = [:]
+        for pair in text.split(at: "&") {
             let sides = pair.split(at: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let value = sides.count > 1 ? try Self.decoded(sides[1], plusIsSpace: true) : ""
-            query[try Self.decoded(sides[0], plusIsSpace: true)] = value
+            let value = sides.count > 1 ? try decoded(sides[1], plusIsSpace: true) : ""
+            fields[try decoded(sides[0], plusIsSpace: true)] = value
         }
-        self.query = query
+        return fields
     }
 
     /// Decodes percent encoding (RFC 3986).

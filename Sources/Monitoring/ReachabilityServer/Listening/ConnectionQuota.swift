@@ -37,7 +37,7 @@ package enum WebClient: Hashable, Sendable {
         }
     }
 
-    private static func end(_ address: SocketAddress?) -> (address: WireAddress, port: UInt16)? {
+    static func end(_ address: SocketAddress?) -> (address: WireAddress, port: UInt16)? {
         guard let text = address?.ipAddress, let port = address?.port, let wire = AddressLiteral(text)?.wire else {
             return nil
         }

@@ -21,11 +21,13 @@ package struct ServiceTarget: Hashable, Sendable {
     package var checks: CheckSettings?
     /// The minimum duration of an outage that is reported. If nil, the setting `after` of each notifier applies.
     package var settle: Duration?
+    /// The heading below which the overview lists the target; nil for none.
+    package var group: String?
 
     /// A copy with only the properties that determine the path.
     var path: ServiceTarget {
         var target = self
-        (target.checks, target.settle) = (nil, nil)
+        (target.checks, target.settle, target.group) = (nil, nil, nil)
         return target
     }
 

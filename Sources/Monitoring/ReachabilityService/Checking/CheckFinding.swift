@@ -15,6 +15,8 @@ package struct CheckFinding: Hashable, Sendable {
     package private(set) var steps: [EvidenceRecord.Step]
     /// The time that the target took to answer. Nil if it did not answer, or if another host did.
     package let latency: Duration?
+    /// The end of the validity of the target's certificate, since 1970; nil without TLS.
+    package var certificateEnd: Duration?
 
     package init(
         _ place: String,
@@ -76,6 +78,7 @@ extension CheckFinding {
             latency: isAnswered ? phases : nil,
             isLocal: report.isNameServiceAtFault
         )
+        certificateEnd = report.allProbes.lazy.filter(\.isAboutTarget).compactMap(\.certificateEnd).min()
     }
 
     /// Creates the result of a check that could not be made: inconclusive.
@@ -92,8 +95,12 @@ extension CheckFinding {
             CheckPlace(rawValue: finding.observation.place)?.distance ?? .max
         }
         guard let nearest = findings.min(by: { rank($0) < rank($1) }) else { return nil }
-        guard nearest.isGood, !nearest.isDegraded, findings.count > 1 else { return nearest }
-        return findings.max { ($0.latency ?? .zero) < ($1.latency ?? .zero) }
+        var joined = nearest
+        if nearest.isGood, !nearest.isDegraded {
+            joined = findings.max { ($0.latency ?? .zero) < ($1.latency ?? .zero) } ?? nearest
+        }
+        joined.certificateEnd = findings.compactMap(\.certificateEnd).min()
+        return joined
     }
 }
 

@@ -35,6 +35,10 @@ package struct AccessSettings: Hashable, Sendable {
     /// The host names and addresses under which the service is used, in addition to those in its certificate.
     package var hosts: [HostPattern] = []
     package var tokens: [Token] = []
+    /// The reverse proxies. Only their `X-Forwarded-For` and `X-Forwarded-Proto` are used.
+    package var proxies: [AddressPrefix] = []
+    /// The segments of the path under which a reverse proxy publishes the service.
+    package var basePath: [String] = []
 
     package init() {}
 }
@@ -71,6 +75,31 @@ extension AccessSettings {
         for (index, text) in (table.texts("hosts") ?? []).enumerated() {
             do { hosts.append(try HostPattern(text)) } catch {
                 table.report("hosts[\(index + 1)]", "must be a host name such as box.example.org, or an address")
+            }
+        }
+        for (index, text) in (table.texts("proxies") ?? []).enumerated() {
+            let parts = text.split(at: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            let address = AddressLiteral(String(parts[0]))?.wire
+            let length = parts.count > 1 ? Int(parts[1]) : address?.family.bitCount
+            if let address, let length, (0...address.family.bitCount).contains(length) {
+                proxies.append(AddressPrefix(address, length: length))
+            } else {
+                table.report(
+                    "proxies[\(index + 1)]",
+                    "must be an address such as 127.0.0.1, or a prefix such as 10.0.0.0/8"
+                )
+            }
+        }
+        if let path = table.text("base-path") {
+            let segments = path.split(at: "/").map(String.init)
+            let isPlain = segments.allSatisfy { $0.percentEncoded == $0 && !$0.isPathStep }
+            if isPlain, path == segments.map({ "/" + $0 }).joined(), !segments.isEmpty {
+                basePath = segments
+            } else {
+                table.report(
+                    "base-path",
+                    "must be a path such as /network, without special characters and without a slash at its end"
+                )
             }
         }
         var (names, digests): ([String: String], [[UInt8]: String]) = ([:], [:])

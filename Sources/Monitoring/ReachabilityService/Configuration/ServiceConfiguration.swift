@@ -33,6 +33,8 @@ package struct ServiceConfiguration: Hashable, Sendable {
     package var notifiers: [NotifierSettings] = []
     package var heartbeat: HeartbeatSettings?
     package var maintenance: [MaintenanceWindow] = []
+    /// The settings of the public status page; nil without the table `[status-page]`.
+    package var statusPage: StatusPageSettings?
     /// The settings of the fleet agent; nil without the table `[fleet]`.
     package var fleet: FleetSettings?
     /// The parsed document.
@@ -81,6 +83,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
             targets = Self.targets(root, CheckReader(anchors: anchors, directory: directory))
             maintenance = Self.maintenance(root, targets: targets)
             fleet = root.table("fleet").flatMap { FleetSettings($0) }
+            statusPage = root.table("status-page").map { StatusPageSettings($0, targets: Set(targets.map(\.name))) }
         }
         notifiers = Self.notifiers(root, targets: targets, in: directory, for: reader)
         heartbeat = Self.heartbeat(root, in: directory)
@@ -165,6 +168,10 @@ extension ServiceTarget {
         }
         let checks = reader.settings(of: host, isAtLarge == true, table)
         let settle = table.duration("settle", atLeast: .zero)
+        let group = table.text("group")
+        if let group, !(1...100).contains(group.unicodeScalars.count) {
+            table.report("group", "must have 1 to 100 characters, not \(group.unicodeScalars.count)")
+        }
         guard let name else {
             if !table.has("name") { table.report("name", "missing") }
             return nil
@@ -178,7 +185,8 @@ extension ServiceTarget {
             mark: UInt32(mark ?? 0),
             family: family == "ipv4" ? .ipv4 : family == "ipv6" ? .ipv6 : nil,
             checks: checks,
-            settle: settle
+            settle: settle,
+            group: group
         )
     }
 }

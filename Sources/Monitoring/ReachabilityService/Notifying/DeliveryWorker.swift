@@ -2,6 +2,7 @@ import Dispatch
 import LinuxSupport
 import NIOHTTP1
 import NetworkReachability
+import ReachabilityLedger
 package import ReachabilityRetry
 
 /// A worker that delivers notifications to one recipient, one attempt at a time. Thread-safe.
@@ -78,6 +79,17 @@ final class DeliveryWorker: Sendable {
             // arrive after the end.
             let isOutdated = !state.beginnings.isSubset(of: pending.map(\.id))
             if state.isWaiting || isOutdated { work.cancel() }
+        }
+    }
+
+    /// Sends a test once, without waiting for other deliveries.
+    func test(at now: LedgerInstant) async {
+        let sender = state.withLock(\.sender)
+        do throws(DeliveryFailure) {
+            try await sender.send([Incident.test(at: now)])
+            owner?.count(key, nil, isFinal: true)
+        } catch {
+            owner?.count(key, error, isFinal: true)
         }
     }
 

@@ -135,6 +135,8 @@ package struct Notification: Hashable, Sendable {
         case ended
         /// The incident has continued for another day.
         case digest
+        /// A user tests the channel.
+        case test
     }
 
     package let event: Event
@@ -152,7 +154,7 @@ package struct Notification: Hashable, Sendable {
     /// The identifier. It is the same for each attempt to deliver the notification.
     package var id: String {
         switch event {
-        case .began: "\(incident.id)-\(event.rawValue)"
+        case .began, .test: "\(incident.id)-\(event.rawValue)"
         case .ended: "\(incident.id)-\(event.rawValue)" + (number > 1 ? "-\(number)" : "")
         case .refined, .digest: "\(incident.id)-\(event.rawValue)-\(number)"
         }
@@ -287,6 +289,14 @@ extension Incident {
         return part.start + Self.digestPause * (Int((now - part.start) / Self.digestPause) + 1)
     }
 
+    /// Returns a notification that tests a channel. Its incident has one target, `test`.
+    static func test(at now: LedgerInstant) -> Notification {
+        let (target, state) = ("test", TargetState(.unknown, .undecided))
+        let id = Outage.id(of: target, from: now)
+        let incident = Incident(Member(target: target, outage: id, start: now, state: state, since: now))
+        return incident.notification(.test, due: now, at: now)
+    }
+
     /// Returns a Boolean value that indicates whether a worker has nothing more to deliver.
     package func isDone(for worker: String, of notifier: NotifierSettings) -> Bool {
         guard !finished.contains(worker), let part = part(of: notifier) else { return true }
@@ -301,7 +311,7 @@ extension Incident {
         var delivery = deliveries[worker] ?? Delivery(labels: labels)
         delivery.labels = labels
         switch notification.event {
-        case .began: break
+        case .began, .test: break
         case .refined:
             delivery.refinements = notification.number
             finished.remove(worker)

@@ -187,6 +187,7 @@ extension Notification.Event {
         case .refined: "5ce605e209d44d29a6c1e94056ba75e1"
         case .ended: "934fff3f385040d2a6df617e86eef4c0"
         case .digest: "a74231f6e6fd4ac3a83d6d2b34fbdb9b"
+        case .test: "0d1f6a4b5c1e4f0c9a3d7e2b86f45c19"
         }
     }
 }

@@ -107,6 +107,7 @@ package struct NotificationWriter: NotificationWriting {
         case .began: what = "\(state), \(why),"
         case .refined: what = "\(state), now \(why),"
         case .digest: what = "\(still) after \(length), \(why),"
+        case .test: return "\(host): this is a test of the notifications".printable
         case .ended:
             let end = incident.ending == .unknown ? "ended at an unknown time" : "over after \(length)"
             return "\(host): \(names(incident)): \(end), \(why), from \(since)".printable

@@ -302,6 +302,17 @@ package final class Notifier: Sendable {
 // The functions that workers call.
 
 extension Notifier {
+    /// Sends a test to a recipient. Its result appears in ``status``.
+    ///
+    /// - Returns: False if there is no notifier with this name.
+    package func test(_ name: String) -> Bool {
+        let workers = state.withLock { $0.workers.values.filter { $0.notifier.name == name } }
+        for worker in workers {
+            Task(executorPreference: tasks) { [now = source.now()] in await worker.test(at: now) }
+        }
+        return !workers.isEmpty
+    }
+
     /// Returns the notifications that are due for a worker.
     ///
     /// - Parameter repeats: True if notifications of ongoing incidents are repeated.

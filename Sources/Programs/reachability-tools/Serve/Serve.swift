@@ -78,8 +78,12 @@ struct Serve: AsyncParsableCommand {
         service.setMaintenance(configuration.maintenance)
         // The history must contain the start of this run before the first response.
         history?.flush()
+        let statusPage = Locked(configuration.statusPage)
         let reloader = arguments.config.map { file in
-            let preparations: [Reloader.Preparation] = [responder.prepareAccess, notifying.prepare]
+            let preparations: [Reloader.Preparation] = [
+                responder.prepareAccess, notifying.prepare,
+                { next in { statusPage.withLock { $0 = next.statusPage } } },
+            ]
             return Reloader(file, of: service, current: configuration, preparations: preparations)
         }
         let api = API(
@@ -90,7 +94,9 @@ struct Serve: AsyncParsableCommand {
             access: access,
             interfaces: { try? NetworkInspector(options: NetworkReachabilityOptions()).interfaces() },
             evidence: { EvidenceObject($0, from: $1).bytes },
+            statusPage: statusPage,
             notifiers: { [weak notifying] in notifying?.status ?? [] },
+            testNotifier: { [weak notifying] in notifying?.test($0) ?? false },
             statistics: { [weak server = responder.server] in server?.statistics ?? WebStatistics() }
         )
         responder.begin(api.router)

@@ -34,6 +34,20 @@ package struct HTML: ExpressibleByStringInterpolation, Sendable {
 
     package static func + (left: HTML, right: HTML) -> HTML { "\(left)\(right)" }
 
+    /// Returns the text with links below a path. Text of users cannot look like a link, because its quotation marks are escaped.
+    func rebased(_ base: String) -> [UInt8] {
+        let links = ["href", "src", "action", "data-copy", "data-worker"].map { Array(" \($0)=\"/".utf8) }
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            bytes.append(byte)
+            guard byte == UInt8(ascii: "/"), links.contains(where: { bytes.suffix($0.count).elementsEqual($0) }) else {
+                continue
+            }
+            bytes += Array("\(base)/".utf8.dropFirst())
+        }
+        return bytes
+    }
+
     package struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
 

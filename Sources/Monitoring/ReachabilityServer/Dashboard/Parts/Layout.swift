@@ -13,6 +13,8 @@ package struct Layout: Sendable {
     private let places: [(path: String, name: String)]
     /// A Boolean value that indicates whether the page is a wall view: full width, large, and without navigation.
     var isWall = false
+    /// The name in the head of a public page; nil for other pages. A public page has no navigation, no stream and no notice.
+    var publicName: String?
     private(set) var status = HTTPResponseStatus.ok
 
     /// - Parameter places: The entries of the navigation.
@@ -46,33 +48,54 @@ package struct Layout: Sendable {
     /// Returns the page as an answer.
     ///
     /// - Parameters:
+    ///   - base: The path under which a reverse proxy publishes the server; empty without one.
+    ///   - hasLogin: True for a client that may enter a token.
     ///   - version: The version of the program.
     ///   - notice: A problem of the server that every page shows; nil without one.
-    package func answer(_ clock: PageClock, host: String, version: String, notice: String? = nil) -> WebAnswer {
-        let html = html(clock, host: host, version: version, notice: notice)
-        var answer = WebAnswer(status, type: "text/html; charset=utf-8", Array(html.text.utf8)).unstored
+    package func answer(
+        _ clock: PageClock,
+        host: String,
+        base: String,
+        hasLogin: Bool = false,
+        version: String,
+        notice: String? = nil
+    ) -> WebAnswer {
+        let html = html(clock, host: host, hasLogin: hasLogin, version: version, notice: notice)
+        let body = base.isEmpty ? Array(html.text.utf8) : html.rebased(base)
+        var answer = WebAnswer(status, type: "text/html; charset=utf-8", body).unstored
         answer.headers += Self.policy
         return answer
     }
 
-    private func html(_ clock: PageClock, host: String, version: String, notice: String?) -> HTML {
-        """
-        <!doctype html>
-        <html lang="en" data-version="\(Asset.version)" data-now="\(Timestamp(real: clock.now).text)">
-        <head><meta charset="utf-8"><title>\(title) – \(host)</title>
-        <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-        <link rel="icon" type="image/svg+xml" href="\((account == .up || account == .maintenance ? Asset.goodIcon : Asset.badIcon).path)">
-        <link rel="stylesheet" href="\(Asset.style.path)">
-        <script src="\(Asset.page.path)" data-worker="\(Asset.worker.path)" defer></script>
-        <noscript><meta http-equiv="refresh" content="30"></noscript></head>
-        <body class="\(isWall ? "wall" : "")"><a class="skip" href="#main">Skip to the content</a>\(Self.drawings)
-        <header><a class="host" href="/">\(host)</a><nav aria-label="Pages">\(places.map(link))</nav>\
-        <span id="live">as of \(clock.time(clock.now)), times in UTC</span></header>
-        <div id="banner" role="alert" hidden></div><p id="say" class="unseen" role="status"></p>
-        <main id="main" tabindex="-1"><p class="notice" data-part="notice" role="status">\(notice ?? "")</p>\(main)</main>
-        <footer>network-reachability \(version)<a href="/help">Documentation</a><a href="/help#bug">Report a bug</a></footer>
-        </body></html>
-        """
+    private func html(
+        _ clock: PageClock,
+        host: String,
+        hasLogin: Bool,
+        version: String,
+        notice: String?
+    ) -> HTML {
+        let (host, isPublic) = (publicName ?? host, publicName != nil)
+        let home = isPublic ? "/status" : "/"
+        let worker: HTML? = isPublic ? nil : " data-worker=\"\(Asset.worker.path)\""
+        let login: HTML? = hasLogin ? "<a href=\"/login\">Log in</a>" : nil
+        let links: HTML = "<a href=\"/help\">Documentation</a><a href=\"/help#bug\">Report a bug</a>\(login)"
+        return """
+            <!doctype html>
+            <html lang="en" data-version="\(Asset.version)" data-now="\(Timestamp(real: clock.now).text)">
+            <head><meta charset="utf-8"><title>\(title) – \(host)</title>
+            <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+            <link rel="icon" type="image/svg+xml" href="\((account == .up || account == .maintenance ? Asset.goodIcon : Asset.badIcon).path)">
+            <link rel="stylesheet" href="\(Asset.style.path)">
+            <script src="\(Asset.page.path)"\(worker) defer></script>
+            <noscript><meta http-equiv="refresh" content="30"></noscript></head>
+            <body class="\(isWall ? "wall" : "")"><a class="skip" href="#main">Skip to the content</a>\(Self.drawings)
+            <header><a class="host" href="\(home)">\(host)</a><nav aria-label="Pages">\(places.map(link))</nav>\
+            <span id="live">as of \(clock.time(clock.now)), times in UTC</span></header>
+            <div id="banner" role="alert" hidden></div><p id="say" class="unseen" role="status"></p>
+            <main id="main" tabindex="-1"><p class="notice" data-part="notice" role="status">\(isPublic ? "" : notice ?? "")</p>\(main)</main>
+            <footer>network-reachability \(isPublic ? "" : version)\(isPublic ? nil : links)</footer>
+            </body></html>
+            """
     }
 
     /// The navigation of the service.
@@ -88,7 +111,8 @@ package struct Layout: Sendable {
             "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
                 + "worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
         ),
-        ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Opener-Policy", "same-origin"),
+        // With no-referrer, the forms of pages would have the origin "null".
+        ("Referrer-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
         ("Cross-Origin-Resource-Policy", "same-origin"),
     ]
 

@@ -9,18 +9,20 @@ package enum PageParts {
     /// - Parameters:
     ///   - mark: The mark of a state, which determines the colour and the sign.
     ///   - text: The text that screen readers announce when it changes; nil for none.
+    ///   - isTagged: True if the title names the responsible party.
     package static func hero(
         mark: String,
         _ title: HTML,
         saying text: String? = nil,
         when: HTML? = nil,
-        lead: HTML? = nil
+        lead: HTML? = nil,
+        isTagged: Bool = true
     ) -> HTML {
         let attribute: HTML? = text.map { " data-say=\"\($0)\"" }
         let moment: HTML? = when.map { " <span class=\"when\">\($0)</span>" }
         return """
             <section class="hero t-\(mark)" data-part="hero">\(Sign.svg(mark: mark, size: "big"))<div>\
-            <h1\(attribute)>\(title)\(Sign.tag(mark))\(moment)</h1><p class="lead">\(lead)</p></div></section>
+            <h1\(attribute)>\(title)\(isTagged ? Sign.tag(mark) : nil)\(moment)</h1><p class="lead">\(lead)</p></div></section>
             """
     }
 
@@ -126,13 +128,15 @@ package enum PageParts {
     }
 
     /// Returns the card of the notifiers; empty without notifiers.
-    package static func notifiers(_ all: [NotifierStatus]) -> HTML {
+    ///
+    /// - Parameter form: Returns the form of a notifier; nil for none.
+    package static func notifiers(_ all: [NotifierStatus], form: (NotifierStatus) -> HTML? = { _ in nil }) -> HTML {
         if all.isEmpty { return "" }
         let rows = all.map { status -> (name: String, value: HTML?) in
             let failure: HTML = status.failure.map { " Last error: \($0)." } ?? ""
             let value: HTML = """
                 \(status.channel): \(Int(status.delivered)) delivered, \(status.pending) pending, \
-                \(Int(status.refused)) given up.\(failure)
+                \(Int(status.refused)) given up.\(failure)\(form(status))
                 """
             return (status.name, value)
         }
@@ -142,7 +146,7 @@ package enum PageParts {
 
 extension Availability {
     /// The availability as a percentage with its unit; nil if less than half of the window was observed.
-    fileprivate var percent: String? {
+    var percent: String? {
         guard duration(.unknown) * 2 <= window else { return nil }
         return availability.map { "\($0.shortPercent)\u{a0}%" }
     }
@@ -180,8 +184,12 @@ package enum Sign {
 
     static func pill(_ state: TargetState) -> HTML {
         let tag: HTML? = state.isOutage ? tag(state.mark) : nil
-        return
-            "<span class=\"pill t-\(state.mark)\">\(svg(mark: state.mark))\(StateDescription.word(state))</span>\(tag)"
+        return "\(pill(state, mark: state.mark))\(tag)"
+    }
+
+    /// Returns the word for a state with a sign.
+    static func pill(_ state: TargetState, mark: String) -> HTML {
+        "<span class=\"pill t-\(mark)\">\(svg(mark: mark))\(StateDescription.word(state))</span>"
     }
 
     /// Returns the name of the responsible party; nil for a mark that is not an outage.
@@ -201,9 +209,15 @@ package enum Sign {
     /// Returns the legend of colours and patterns.
     ///
     /// - Parameter withSteps: True for the steps of a day's lost share.
-    package static func legend(_ accounts: [LedgerAccount], withDegraded: Bool = false, withSteps: Bool = false) -> HTML
-    {
-        var marks = accounts.map { (mark: $0.rawValue, step: 4, name: StateDescription.name($0)) }
+    package static func legend(
+        _ accounts: [LedgerAccount],
+        withDegraded: Bool = false,
+        withSteps: Bool = false,
+        isPublic: Bool = false
+    ) -> HTML {
+        var marks = accounts.map {
+            (mark: $0.rawValue, step: 4, name: isPublic && $0 == .them ? "down" : StateDescription.name($0))
+        }
         if withDegraded { marks.insert((TargetState.degradedMark, 4, "degraded"), at: 1) }
         if withSteps {
             let names = ["lost below 0.1\u{a0}%", "below 1\u{a0}%", "below 10\u{a0}%", "10\u{a0}% or more"]

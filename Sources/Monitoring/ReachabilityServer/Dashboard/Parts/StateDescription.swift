@@ -1,3 +1,5 @@
+import LinuxSupport
+import NetworkReachability
 package import ReachabilityLedger
 
 /// Descriptions of states, causes and reasons as sentences.
@@ -39,6 +41,9 @@ package enum StateDescription {
         if state.isMaintenance { return "\(target) is being maintained" }
         let cause = state.cause
         switch state.attribution {
+        // Without checks only the path is known, not whether the target answers.
+        case .up where state.basis == .path:
+            return target == "the internet" ? "The path out of this machine is up" : "The path to \(target) is up"
         case .up: return state.isDegraded ? "\(target) is reachable, but degraded" : "\(target) is reachable"
         case .us: return cause.flatMap { ours[$0] } ?? "This machine is cut off"
         case .upstream: return cause.flatMap { upstream[$0] } ?? "The internet cannot be reached beyond this machine"
@@ -57,7 +62,8 @@ package enum StateDescription {
     static func past(_ state: TargetState, of target: String) -> String {
         var sentence = sentence(state, of: target)
         for (present, past) in [
-            (" is being ", " was being "), (" is down", " was down"), (" is in the way", " was in the way"),
+            (" is being ", " was being "), (" is down", " was down"), (" is up", " was up"),
+            (" is in the way", " was in the way"),
             (" is wrong", " was wrong"), (" is not ", " was not "), (" has no ", " had no "),
             (" does not ", " did not "),
             (" leads ", " led "), (" blocks ", " blocked "), (" cannot ", " could not "), (" do not ", " did not "),
@@ -116,4 +122,67 @@ package enum StateDescription {
             "The interface discards all packets.", "Use another interface for the default route: ip route."
         ),
     ]
+
+    /// The words for the reasons of probes and checks. The reasons of the kernel have descriptions of their own.
+    fileprivate static let reasons: [String: String] = [
+        // This machine
+        "thisMachine": "this machine", "notPermitted": "no permission to send it",
+        "noDescriptors": "no free file descriptors",
+        "interfaceGone": "the interface is gone", "reversePathFilter": "dropped by the reverse path filter",
+        "tcpFiltered": "TCP is filtered", "clockWrong": "the clock is wrong",
+        "addressConflict": "another device has the same address", "notObserved": "not observed",
+        "notReached": "not reached", "vote": "quorum", "hop": "next router", "dns": "DNS server", "tls": "TLS",
+        "informational": "",
+        // Names
+        "nameNotFound": "no such name", "noData": "no address", "serverFailed": "reports a failure (SERVFAIL)",
+        "serverRefused": "refuses the query", "serverSilent": "does not answer DNS",
+        "serverClosed": "runs no DNS server", "serverUnreachable": "cannot be reached",
+        "truncatedWithoutTCP": "truncates answers and refuses TCP", "malformedAnswer": "malformed DNS answer",
+        "mismatchedAnswer": "DNS answer to another question", "notRecursive": "does not resolve names recursively",
+        "blockedByPolicy": "blocked by a policy", "inventsAnswers": "invents addresses for names that do not exist",
+        "wrongAnswer": "wrong DNS answer", "knownAnswerDiffers": "wrong DNS answer for a known name",
+        "answersDiffer": "DNS servers disagree", "unansweredAAAA": "does not answer queries for IPv6 addresses",
+        "noServerConfigured": "no DNS server is configured",
+        "temporaryFailure": "temporary failure of the name service",
+        // The path of packets
+        "refused": "refuses the connection", "silent": "does not answer", "reset": "resets the connection",
+        "refusedByFirewall": "refused by a firewall", "noRouteBeyond": "no route to the destination",
+        "hostUnreachable": "host unreachable", "hopLimitExceeded": "hop limit exceeded",
+        "fragmentationNeeded": "packets too large for the path", "neighbourFailed": "no device answers at this address",
+        "silentBeyond": "no answer from beyond", "portFiltered": "the port is filtered",
+        "pathMTU": "large packets are lost",
+        // TLS and HTTP
+        "handshakeSilent": "no answer in the TLS handshake", "closedDuringHandshake": "closed during the TLS handshake",
+        "expired": "certificate expired", "untrusted": "certificate not trusted", "notTLS": "not TLS",
+        "versionOrCipher": "no common TLS version or cipher",
+        "wrongName": "certificate for another name", "notYetValid": "certificate not valid yet",
+        "pinMismatch": "unknown public key", "noPolicy": "no trust policy",
+        "clientCertificateRequired": "requires a client certificate",
+        "closedWithoutAnswer": "closes the connection without an answer", "notHTTP": "not HTTP",
+        "statusNotExpected": "unexpected HTTP status", "bodyNotExpected": "unexpected content",
+        "challengeWrong": "wrong answer to the challenge",
+        "networkAuthenticationRequired": "login to the network required", "tooLarge": "answer too large",
+        "retryAfter": "try again later",
+        // Whole checks
+        "targetAnswers": "answers", "internetProven": "the internet is proven to work",
+        "upstreamAnswers": "the provider answers", "portalByDNS": "captive portal by DNS",
+        "anchorsProveNothing": "no anchor answers correctly", "anchorsDisagree": "anchors disagree",
+        "notEnoughEvidence": "not enough evidence", "ipv4Broken": "IPv4 fails", "ipv6Broken": "IPv6 fails",
+    ]
+
+    /// Returns the words for an identifier of the API: a reason, or the kind or state of a step.
+    static func words(_ identifier: String) -> String {
+        reasons[identifier] ?? NetworkPath.UnsatisfiedReason(rawValue: identifier).description
+    }
+}
+
+extension String {
+    /// The text with words instead of identifiers such as `serverSilent`.
+    var inWords: String {
+        split(at: " ", omittingEmptySubsequences: false).map { token in
+            let name = token.prefix(while: \.isLetter)
+            let isIdentifier = name.first?.isLowercase == true && name.contains(where: \.isUppercase)
+            return (isIdentifier ? StateDescription.words(String(name)) : String(name)) + token.dropFirst(name.count)
+        }.joined(separator: " ")
+    }
 }

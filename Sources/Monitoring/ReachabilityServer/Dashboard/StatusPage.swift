@@ -1,0 +1,165 @@
+import LinuxSupport
+import NIOHTTP1
+import ReachabilityLedger
+import ReachabilityService
+
+// The public status page, its Atom feed and its badges. They contain names of targets, states and times: no evidence, addresses or causes.
+
+extension API {
+    /// The number of days of incidents.
+    private static let incidentTime = Duration.seconds(90 * 86400)
+    private static let incidentLimit = 20
+
+    /// Returns the settings of the status page.
+    ///
+    /// - Throws: ``Problem`` without the table `[status-page]`.
+    private func publicSettings() throws(Problem) -> StatusPageSettings {
+        if let settings = statusPage.withLock(\.self) { return settings }
+        throw Problem(.notFound, "there is no status page; add [status-page] to the configuration")
+    }
+
+    /// Returns the page with the state of the chosen targets and their latest incidents.
+    func publicPage(_ query: Query, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> Layout {
+        let settings = try publicSettings()
+        let known = settings.targets.compactMap { name in
+            snapshot.accounting.accounts[name].map { (name: name, state: $0.ledger.current.state) }
+        }
+        let down = known.filter(\.state.isOutage)
+        let other = known.filter { !$0.state.isOutage && ($0.state.account != .up || $0.state.isDegraded) }
+        let sentence =
+            !down.isEmpty
+            ? "\(down.map(\.name).joined(separator: ", ")) \(down.count == 1 ? "is" : "are") down"
+            : other.isEmpty ? "Everything works" : "Nothing is down"
+        let mark = !down.isEmpty ? "them" : other.first?.state.mark ?? "up"
+        let (window, times) = (BarWindow(.season, snapshot), KnownTimes(self, snapshot, of: known.count))
+        let groups = settings.groups.enumerated().map { index, group -> HTML in
+            let rows = group.targets.compactMap { name -> HTML? in
+                guard let state = known.first(where: { $0.name == name })?.state else { return nil }
+                let known = times.times(of: name, in: window).withoutParties
+                return PageParts.row(
+                    "<bdi>\(name)</bdi>",
+                    window.strip(known, height: 28, of: settings.targets.count, snapshot),
+                    state:
+                        "\(Sign.pill(state, mark: state.isOutage ? "them" : state.mark)) \(PageParts.percent(of: known.availability))"
+                )
+            }
+            return PageParts.card("group-\(index)", "\(group.name ?? "Services") <small>90 days</small>", "\(rows)")
+        }
+        let incidents = publicIncidents(settings, snapshot).map { incident -> HTML in
+            let length = snapshot.length(from: incident.start, to: incident.end)
+            return """
+                <li>\(Sign.svg(.them))\(snapshot.time(incident.start))<span>\(incident.publicSentence)</span>\
+                <span class="long">\(length)\(incident.end == nil ? ", ongoing" : "")</span></li>
+                """
+        }
+        let list: HTML =
+            incidents.isEmpty ? "<p class=\"empty\">No incidents.</p>" : "<ol class=\"steps\">\(incidents)</ol>"
+        let note: HTML? = settings.note.map { "<p class=\"lead\">\($0)</p>" }
+        let main: HTML = """
+            \(PageParts.hero(mark: mark, "\(sentence).", saying: sentence, isTagged: false))\(note)\(groups)
+            \(Sign.legend([.up, .them, .unknown, .maintenance], isPublic: true))
+            \(PageParts.card("incidents", "Incidents <small>90 days</small>", list))
+            <p class="more"><a href="/status/feed">Atom feed</a></p>
+            """
+        var layout = Layout(title: sentence, account: down.isEmpty ? .up : .them, place: "", places: [], main: main)
+        layout.publicName = settings.title
+        return layout
+    }
+
+    /// Answers with the incidents of the status page as an Atom feed.
+    ///
+    /// Source: RFC 4287.
+    func publicFeed(_ query: Query) throws(Problem) -> WebAnswer {
+        let (settings, snapshot) = (try publicSettings(), service.snapshot)
+        try query.checkNames()
+        let incidents = publicIncidents(settings, snapshot)
+        let title = settings.title
+        let entries = incidents.map { incident -> HTML in
+            let start = snapshot.time(incident.start).text
+            let end = incident.end.map { snapshot.time($0).text }
+            let length = incident.end.map { " for \(($0 - incident.start).rounded)" } ?? ""
+            return """
+                <entry><id>urn:reachability:\(incident.first.id)</id><title>\(incident.publicSentence)\(length)</title>\
+                <published>\(start)</published><updated>\(end ?? start)</updated><link href="\(access.basePath)/status"/>\
+                <content>From \(start) to \(end ?? "now").</content></entry>
+                """
+        }
+        let updated = snapshot.time(incidents.first.map { $0.end ?? $0.start } ?? service.start).text
+        let feed: HTML = """
+            <?xml version="1.0" encoding="utf-8"?>
+            <feed xmlns="http://www.w3.org/2005/Atom"><id>urn:reachability:status:\(title)</id><title>\(title)</title>\
+            <updated>\(updated)</updated><author><name>\(title)</name></author>\
+            <link href="\(access.basePath)/status"/><link rel="self" href="\(access.basePath)/status/feed"/>\(entries)</feed>
+            """
+        return WebAnswer(type: "application/atom+xml; charset=utf-8", Array(feed.text.utf8)).tagged(for: query.request)
+    }
+
+    /// Answers with a picture of the state of a target and its availability in the last 30 days.
+    func badge(_ query: Query) throws(Problem) -> WebAnswer {
+        let (settings, snapshot, file) = (try publicSettings(), service.snapshot, query["file"])
+        try query.checkNames()
+        let name = String(file.dropLast(".svg".count))
+        guard file.hasSuffix(".svg"), settings.targets.contains(name), let account = snapshot.accounting.accounts[name]
+        else {
+            throw Problem(
+                .notFound,
+                "there is no badge \"\(file.printable)\"; use NAME.svg with a target of the status page"
+            )
+        }
+        let state = account.ledger.current.state
+        let window = BarWindow(.month, snapshot)
+        let share = KnownTimes(self, snapshot, of: 1).times(of: name, in: window).availability.percent
+        let text = [StateDescription.word(state), share].compactMap(\.self).joined(separator: " ")
+        let colour =
+            state.isOutage ? "#c4203a" : state.isDegraded ? "#a86e00" : state.account == .up ? "#1f7a58" : "#59616a"
+        let (left, right) = (name.unicodeScalars.count * 7 + 14, text.unicodeScalars.count * 7 + 14)
+        let image: HTML = """
+            <svg xmlns="http://www.w3.org/2000/svg" width="\(left + right)" height="20" role="img" aria-label="\(name): \(text)">\
+            <rect width="\(left + right)" height="20" rx="3" fill="#3b4148"/><path d="M\(left) 0h\(right - 3)a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3H\(left)z" \
+            fill="\(colour)"/><g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">\
+            <text x="\(left / 2)" y="14">\(name)</text><text x="\(left + right / 2)" y="14">\(text)</text></g></svg>
+            """
+        var answer = WebAnswer(type: "image/svg+xml", Array(image.text.utf8))
+        answer.headers.append(("Cache-Control", "max-age=60"))
+        return answer.tagged(for: query.request)
+    }
+
+    /// Returns the latest incidents of the chosen targets, latest first.
+    private func publicIncidents(
+        _ settings: StatusPageSettings,
+        _ snapshot: MonitoringService.Snapshot
+    ) -> [RootCause] {
+        var filter = OutageFilter()
+        filter.from = snapshot.now - Self.incidentTime
+        let targets = Set(settings.targets)
+        let all = incidents(filter, limit: .max, snapshot).incidents
+        return Array(all.lazy.compactMap { $0.limited(to: targets) }.prefix(Self.incidentLimit))
+    }
+}
+
+extension RootCause {
+    /// A sentence without the cause.
+    fileprivate var publicSentence: String {
+        let names = outages.prefix(5).map(\.target).joined(separator: ", ")
+        let rest = outages.count > 5 ? " and \(outages.count - 5) more" : ""
+        let verb = outages.count == 1 ? (end == nil ? "is" : "was") : (end == nil ? "are" : "were")
+        return "\(names)\(rest) \(verb) down"
+    }
+}
+
+extension TargetTimes {
+    /// A copy in which all outages have the same appearance.
+    fileprivate var withoutParties: TargetTimes {
+        var times = self
+        for index in intervals.indices where intervals[index].state.isOutage {
+            times.intervals[index].state = TargetState(.them, basis: intervals[index].state.basis)
+        }
+        for index in days.indices {
+            for account in [LedgerAccount.us, .upstream] {
+                times.days[index].times[.them] += times.days[index].times[account]
+                times.days[index].times[account] = 0
+            }
+        }
+        return times
+    }
+}

@@ -1,0 +1,57 @@
+/// The settings of the table `[status-page]`: the targets that the public status page shows.
+package struct StatusPageSettings: Hashable, Sendable {
+    /// Targets with a common heading.
+    package struct Group: Hashable, Sendable {
+        /// The heading; nil for the targets without a group.
+        package let name: String?
+        package let targets: [String]
+    }
+
+    /// The heading of the page.
+    package var title: String
+    /// A text for the readers of the page.
+    package var note: String?
+    /// The groups. Each has at least one target, and no target occurs twice.
+    package var groups: [Group] = []
+
+    /// The targets of all groups.
+    package var targets: [String] { groups.flatMap(\.targets) }
+
+    /// Reads a table and collects its problems.
+    ///
+    /// - Parameter known: The names of all targets.
+    init(_ table: TableReader, targets known: Set<String>) {
+        func text(_ key: String, atMost limit: Int) -> String? {
+            let text = table.text(key)
+            if let text, !(1...limit).contains(text.unicodeScalars.count) {
+                table.report(key, "must have 1 to \(limit) characters, not \(text.unicodeScalars.count)")
+            }
+            return text
+        }
+        var seen: Set<String> = []
+        func targets(_ table: TableReader) -> [String] {
+            let names = table.texts("targets") ?? []
+            for (index, name) in names.enumerated() {
+                let key = "targets[\(index + 1)]"
+                if !known.contains(name) { table.report(key, "there is no target \"\(name)\"") }
+                if !seen.insert(name).inserted { table.report(key, "\"\(name)\" is already on the status page") }
+            }
+            return names
+        }
+        (title, note) = (text("title", atMost: 100) ?? "Status", text("note", atMost: 2000))
+        let ungrouped = targets(table)
+        if !ungrouped.isEmpty { groups.append(Group(name: nil, targets: ungrouped)) }
+        for group in table.tables("groups") {
+            let (name, members) = (group.text("name"), targets(group))
+            if !group.has("name") { group.report("name", "missing") }
+            if let name { group.check(name: name, atMost: 100) }
+            if members.isEmpty { group.report("targets", "must name at least one target") }
+            group.finish()
+            groups.append(Group(name: name, targets: members))
+        }
+        if groups.isEmpty {
+            table.report("targets", "must name at least one target, here or in [[status-page.groups]]")
+        }
+        table.finish()
+    }
+}

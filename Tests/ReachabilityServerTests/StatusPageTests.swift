@@ -1,0 +1,200 @@
+import Foundation
+import LinuxSupport
+import NIOHTTP1
+import Testing
+
+@testable import ReachabilityServer
+@testable import ReachabilityService
+
+/// The public status page, and the service behind a reverse proxy.
+@Suite struct StatusPageTests {
+    private static let targets = """
+        schema = 1
+        [[target]]
+        name = "a<b"
+        host = "192.0.2.7"
+        [[target]]
+        name = "b"
+        host = "192.0.2.8"
+        [[target]]
+        name = "secret"
+        host = "192.0.2.9"
+
+        """
+
+    private static let page = """
+        [status-page]
+        title = "Example & Co"
+        note = "Work on <Sunday>."
+        targets = ["a<b"]
+        [[status-page.groups]]
+        name = "Shop"
+        targets = ["b"]
+        """
+
+    private func world(_ text: String = page) throws -> APIWorld {
+        try APIWorld(targets: ["a<b", "b", "secret"], configuration: try ServiceConfiguration(Self.targets + text))
+    }
+
+    /// A client without a token at an address with TLS.
+    private static let stranger = WebRequest.Peer.secured(certificate: nil)
+
+    private func text(_ world: APIWorld, _ path: String) throws -> String {
+        let answer = try world.answer(
+            path,
+            .GET,
+            [("Host", "elsewhere.example"), ("Sec-Fetch-Site", "cross-site")],
+            peer: Self.stranger
+        )
+        #expect(answer.status == .ok, "\(path)")
+        return String(decoding: answer.body, as: UTF8.self)
+    }
+
+    @Test func `the status page is public and has only the chosen targets and their incidents`() throws {
+        let world = try world()
+        world.lose(for: .seconds(31))
+        let page = try text(world, "/status")
+        for part in [
+            "Example &amp; Co", "Work on &lt;Sunday&gt;.", "Everything works.", "a&lt;b, b were down", "31\u{a0}s",
+            ">Shop <",
+        ] {
+            #expect(page.contains(part), "\(part)")
+        }
+        world.setCarrier(false)
+        world.kernel.clock.advance(by: .seconds(2))
+        let bad = try text(world, "/status")
+        #expect(bad.contains("a&lt;b, b are down.") && bad.contains(", ongoing"))
+        for text in [page, bad, try text(world, "/status/feed")] {
+            for word in [
+                "secret", "192.0.2", "eth0", "carrier", "this machine", "href=\"/outages", "/v1/", "data-worker",
+            ] {
+                #expect(!text.contains(word), "\(word)")
+            }
+        }
+        for path in ["/", "/v1/status", "/outages"] {
+            #expect(try world.answer(path, peer: Self.stranger).status != .ok, "\(path)")
+        }
+    }
+
+    @Test func `the feed has an entry for each incident`() throws {
+        let world = try world()
+        #expect(try text(world, "/status/feed").contains("<updated>2023-11-14T"))
+        world.lose(for: .seconds(4))
+        let feed = try text(world, "/status/feed")
+        #expect(feed.hasPrefix("<?xml version=\"1.0\""))
+        #expect(feed.contains("<title>a&lt;b, b were down for 4.0\u{a0}s</title>"))
+        #expect(feed.components(separatedBy: "<entry>").count == 2)
+    }
+
+    @Test func `a badge shows the state of a target of the page`() throws {
+        let world = try world()
+        #expect(try text(world, "/badge/b.svg").contains("aria-label=\"b: up"))
+        #expect(try text(world, "/badge/a%3Cb.svg").contains(">a&lt;b</text>"))
+        world.setCarrier(false)
+        #expect(try text(world, "/badge/b.svg").contains("aria-label=\"b: down"))
+        for path in ["/badge/secret.svg", "/badge/b.png", "/badge/b", "/badge/.svg"] {
+            #expect(try world.answer(path, peer: Self.stranger).status == .notFound, "\(path)")
+        }
+        for path in ["/status", "/status/feed", "/badge/b.svg"] {
+            #expect(try self.world("").answer(path, peer: Self.stranger).status == .notFound, "\(path)")
+        }
+    }
+
+    @Test(arguments: [
+        (
+            "[status-page]\ntargets = []",
+            "status-page.targets: must name at least one target, here or in [[status-page.groups]]"
+        ),
+        ("[status-page]\ntargets = [\"x\"]", "status-page.targets[1]: there is no target \"x\""),
+        ("[status-page]\ntargets = [\"b\", \"b\"]", "status-page.targets[2]: \"b\" is already on the status page"),
+        ("[status-page]\ntargets = [\"b\"]\ntitle = \"\"", "status-page.title: must have 1 to 100 characters, not 0"),
+        ("[status-page]\ntargets = [\"b\"]\nnotes = 1", "status-page.notes: unknown key; did you mean note?"),
+        ("[[status-page.groups]]\ntargets = [\"b\"]", "status-page.groups[1].name: missing"),
+        ("[[status-page.groups]]\nname = \"x\"", "status-page.groups[1].targets: must name at least one target"),
+        (
+            "[access]\nproxies = [\"proxy\"]",
+            "access.proxies[1]: must be an address such as 127.0.0.1, or a prefix such as 10.0.0.0/8"
+        ),
+        (
+            "[access]\nproxies = [\"10.0.0.0/33\"]",
+            "access.proxies[1]: must be an address such as 127.0.0.1, or a prefix such as 10.0.0.0/8"
+        ),
+        (
+            "[access]\nbase-path = \"/a/\"",
+            "access.base-path: must be a path such as /network, without special characters and without a slash at its end"
+        ),
+    ])
+    func `wrong values are reported`(text: String, problem: String) throws {
+        let error = #expect(throws: ConfigurationProblems.self) { try ServiceConfiguration(Self.targets + text) }
+        #expect(error?.problems.map { "\($0.path): \($0.text)" } == [problem])
+    }
+
+    // MARK: Reverse proxies
+
+    private static let proxied = """
+        [access]
+        hosts = ["status.example.org"]
+        proxies = ["127.0.0.1", "10.0.0.0/8"]
+        base-path = "/net/box"
+        [[access.tokens]]
+        name = "phone"
+        sha256 = "1f280fa8ba26b55d213069fde14a3348c2d38b728780002fadb76c997b14b354"
+        """
+
+    /// Returns the status of a request that a proxy or another program on this machine sends.
+    private func status(
+        _ world: APIWorld,
+        from remote: String,
+        _ fields: [(String, String)],
+        _ path: String = "/net/box/"
+    ) throws -> Int {
+        let head = HTTPRequestHead(
+            version: .http1_1,
+            method: .GET,
+            uri: path,
+            headers: HTTPHeaders([("Host", "status.example.org")] + fields)
+        )
+        var request = try WebRequest(head, body: [], peer: .loopback)
+        request.remote = AddressLiteral(remote)?.wire
+        return Int(world.api.router.answer(to: request).status.code)
+    }
+
+    @Test func `only configured proxies determine the client, who is then not on this machine`() throws {
+        let world = try world(Self.proxied)
+        let token = ("Authorization", "Bearer rt_402rOYHumYHa_sCyoFA-E0ZRV8ltgi0nR_Ri5soegGY")
+        func hops(_ text: String) -> (String, String) { ("X-Forwarded-For", text) }
+        #expect(try status(world, from: "127.0.0.1", [hops("203.0.113.5")]) == 401)
+        #expect(try status(world, from: "127.0.0.1", [hops("203.0.113.5"), token]) == 200)
+        // The client can send the field too. The proxy appends its address.
+        #expect(try status(world, from: "127.0.0.1", [hops("127.0.0.1, 203.0.113.5")]) == 401)
+        #expect(try status(world, from: "127.0.0.1", [hops("127.0.0.1"), hops("203.0.113.5, 10.1.2.3")]) == 401)
+        #expect(try status(world, from: "127.0.0.1", [hops("unknown")]) == 401)
+        // The proxy forwards a request of this machine, or another program sends the field.
+        #expect(try status(world, from: "127.0.0.1", [hops("127.0.0.1")]) == 200)
+        #expect(try status(world, from: "127.0.0.2", [hops("203.0.113.5")]) == 200)
+        // The scheme between the client and the proxy determines the origin.
+        let origin = ("Origin", "https://status.example.org")
+        let secured = ("X-Forwarded-Proto", "https")
+        #expect(try status(world, from: "127.0.0.1", [hops("203.0.113.5"), token, origin, secured]) == 200)
+        #expect(try status(world, from: "127.0.0.1", [hops("203.0.113.5"), token, origin]) == 403)
+        #expect(try status(world, from: "127.0.0.2", [origin, secured]) == 403)
+    }
+
+    @Test func `links lead below the base path`() throws {
+        let world = try world(Self.proxied)
+        world.lose(for: .seconds(1))
+        for path in ["/net/box", "/net/box/", "/net/box/outages", "/outages", "/net/box/targets/b"] {
+            let page = try world.text(path)
+            #expect(
+                page.contains("href=\"/net/box/assets/style-") && page.contains("data-worker=\"/net/box/assets/stream-")
+            )
+            let links = page.matches(of: #/ (?:href|src|action|data-copy|data-worker)="(\/[^"]*)"/#).map {
+                String($0.1)
+            }
+            #expect(links.allSatisfy { $0.hasPrefix("/net/box/") }, "\(path): \(links)")
+        }
+        let list = try world.answer("/net/box/v1/outages?limit=1")
+        #expect(list.headers.contains { $0.name == "Link" && $0.value.hasPrefix("</net/box/v1/outages?") })
+        #expect(try world.answer("/net/other").status == .notFound)
+    }
+}
