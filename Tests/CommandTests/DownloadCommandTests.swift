@@ -69,8 +69,8 @@ import Testing
         let other = Array(Self.content.reversed())
         lab.server.behave { ($0.content, $0.tag, $0.limit, $0.closes) = (other, #""v2""#, .max, false) }
         let result = try await command.result()
-        let sentence =
-            "restarted from the beginning: the server sends all of it: it has changed, or no parts of it are sent"
+        let reason = "the server sends the whole file: the file has changed, or the server does not send parts"
+        let sentence = "restarted from the beginning: \(reason)"
         #expect(result == Self.failure(0, sentence))
         #expect(lab.content() == other)
     }

@@ -57,12 +57,12 @@ struct CompiledCodeTests {
                 encodingCompletion: { continuation.resume(returning: $0) }
             )
         }
-        guard case .success(let request, _, _) = result, let body = request.uploadable else {
+        guard case .success(let request, let isStreaming, _) = result else {
             Issue.record("\(result)")
             return
         }
-        let isData = if case .data = body { true } else { false }
-        #expect(isData == isInMemory, "\(body)")
+        let isData = if case .data? = request.uploadable { true } else { false }
+        #expect(isData == isInMemory && isStreaming == !isInMemory, "\(result)")
     }
 
     @Test(arguments: [("x", nil), ("", "NoData")] as [(String, String?)])

@@ -120,3 +120,10 @@ func encodedNumbers(_ encoding: URLEncoding) throws -> String {
     let numbers: [NSNumber] = [1, 0, 2, NSNumber(value: true), NSNumber(value: false)]
     return numbers.map { encoding.queryComponents(fromKey: "n", value: $0).map(\.1).joined() }.joined(separator: " ")
 }
+
+/// Numbers of Foundation in parameters of Alamofire 4.
+func version4Query(literal: Bool) throws -> String? {
+    let parameters: [String: Any] = ["one": NSNumber(value: 1), "true": NSNumber(value: true)]
+    let encoding = URLEncoding(boolEncoding: literal ? .literal : .numeric)
+    return try encoding.encode(URLRequest(url: "http://h/", method: .get), with: parameters).url?.query()
+}

@@ -43,11 +43,7 @@ struct DestinationTests {
             let item: AFDownloadResponse<Item> = await response { handler in
                 download.responseDecodable(of: Item.self, completionHandler: handler)
             }
-            let json: AFDownloadResponse<any Sendable> = await response { handler in
-                download.responseJSON(completionHandler: handler)
-            }
             #expect(data.value == Data(text.utf8) && string.value == text && item.value == Item(number: 7))
-            #expect((json.value as? [String: Any])?["number"] as? Int == 7)
             #expect(try await download.serializingData().value == Data(text.utf8))
             #expect(try await download.serializingString().value == text)
             #expect(try await download.serializingDecodable(Item.self).value == Item(number: 7))

@@ -86,7 +86,7 @@ struct ParameterEncoderTests {
     @Test func `data is encoded as Base64, as an array, or by a closure`() throws {
         let value = ["d": Data("data".utf8)]
         #expect(try Self.query(value) == "d=ZGF0YQ%3D%3D")
-        #expect(try Self.query(value, .init(dataEncoding: .deferredToData)) == "d[]=100&d[]=97&d[]=116&d[]=97")
+        #expect(try Self.query(value, .init(dataEncoding: .deferredToData)) == "d[]=100&d[]=116&d[]=97&d[]=97")
         #expect(try Self.query(value, .init(dataEncoding: .custom { "\($0.count)" })) == "d=4")
         #expect(throws: CancellationError.self) {
             try Self.query(value, .init(dataEncoding: .custom { _ in throw CancellationError() }))

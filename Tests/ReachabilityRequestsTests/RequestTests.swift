@@ -18,7 +18,7 @@ struct RequestTests {
             #expect(request.response?.value(forHTTPHeaderField: "x-own") == "1" && request.retryCount == 0)
             #expect(request.performedRequests.map(\.method) == [.put] && request.allMetrics.count == 1)
             #expect(request.description == "PUT \(lab.server.url("/a")) (200)")
-            #expect(request.cURLDescription() == "curl -X PUT \(lab.server.url("/a"))")
+            #expect(request.cURLDescription() == "$ curl -v \\\n\t-X PUT \\\n\t\"\(lab.server.url("/a"))\"")
             #expect(request.downloadProgress.isFinished && request.downloadProgress.totalUnitCount == 1)
             let other = try lab.session(startRequestsImmediately: false).request(lab.server.url("/a"))
             #expect(request.id != other.id && request != other && Set([request, request, other]).count == 2)
@@ -179,7 +179,8 @@ struct RequestTests {
             let command = await withCheckedContinuation { continuation in
                 request.cURLDescription { continuation.resume(returning: $0) }
             }
-            #expect(command == "curl -H 'Own: 2' \(lab.server.url())")
+            let parts = ["$ curl -v", "-X GET", "-H \"Own: 2\"", "\"\(lab.server.url())\""]
+            #expect(command == parts.joined(separator: " \\\n\t"))
             let refusing = try lab.session().request(lab.server.url()).onHTTPResponse { _, decide in decide(.cancel) }
             #expect(await refusing.serializingString().response.error?.isExplicitlyCancelledError == true)
             let allowing = try lab.session().request(lab.server.url()).onHTTPResponse { _, decide in decide(.allow) }
@@ -300,75 +301,6 @@ struct RouterTests {
             let session = try lab.session().overriding { $0.policy = .singleAttempt }
             let request = session.request(lab.server.url()) { $0.timeoutInterval = 0.05 }
             #expect(await request.serializingData().response.error?.isSessionTaskError == true)
-        }
-    }
-
-    @Test func `a session uses the settings of its configuration`() async throws {
-        try await withServer({ $0.path == "/silent" ? .silence : Reply("x") }) { lab in
-            let configuration = URLSessionConfiguration.af.default
-            configuration.timeoutIntervalForRequest = 0.05
-            configuration.httpAdditionalHeaders = ["Own": 1]
-            let session = Session(configuration: configuration)
-            let silent = await session.request(lab.server.url("/silent")).serializingData().response
-            #expect(silent.error?.isSessionTaskError == true && lab.server.seen.last?.fields["own"] == "1")
-            let whole = URLSessionConfiguration.ephemeral
-            (whole.timeoutIntervalForResource, whole.waitsForConnectivity) = (0.05, true)
-            let limited = Session(configuration: whole, startRequestsImmediately: false)
-            #expect(limited.policy.deadline == .seconds(0.05) && limited.policy.pathTimeout == nil)
-            let late = await limited.request(lab.server.url("/silent")).serializingData().response
-            #expect(late.error?.isSessionTaskError == true)
-            let plain = Session(configuration: .default, interceptor: Interceptor())
-            let request = plain.request(lab.server.url())
-            let text = try await request.serializingString().value
-            #expect(text == "x" && plain.policy.deadline == nil)
-            #expect(request.tasks.count == 1 && request.task?.response?.statusCode == 200)
-        }
-    }
-
-    @Test(arguments: [
-        (#"{"a":[1,2.5,"x",true,null,{"b":-1}]}"#, #"a: 1 2.5 x true nil b: -1"#), ("[]", ""), ("7", "7"),
-        ("\"x\"", "x"), ("false", "false"), ("null", "nil"), ("{}", ""),
-    ])
-    func `JSON of any shape is converted to values of Swift`(text: String, values: String) async throws {
-        func shown(_ value: Any) -> String {
-            switch value {
-            case let parts as [String: Any]: parts.map { "\($0): \(shown($1))" }.joined(separator: " ")
-            case let elements as [Any]: elements.map { shown($0) }.joined(separator: " ")
-            case let value as String?: value ?? "nil"
-            default: "\(value)"
-            }
-        }
-        try await withServer({ _ in Reply(text, type: "application/json") }) { lab in
-            let request = try lab.session().request(lab.server.url())
-            let response = await withCheckedContinuation { continuation in
-                request.responseJSON { continuation.resume(returning: $0) }
-            }
-            #expect(try shown(response.result.get()) == values)
-        }
-    }
-
-    @Test func `text that is not JSON is a serialization error`() async throws {
-        try await withServer({ Reply($0.path == "/page" ? "<html>" : "{", type: "text/html") }) { lab in
-            let session = try lab.session()
-            for path in ["/page", "/brace"] {
-                let request = session.request(lab.server.url(path))
-                let response = await request.serializingResponse(using: JSONResponseSerializer()).response
-                guard case .responseSerializationFailed(.jsonSerializationFailed)? = response.error else {
-                    Issue.record("\(response)")
-                    continue
-                }
-                #expect(response.error?.description.contains("captive portal") == true)
-                let cause = response.error?.underlyingError as? CocoaError
-                #expect(cause?.code == .propertyListReadCorrupt && cause?.underlying is DecodingError)
-            }
-            #expect(throws: CancellationError.self) {
-                try JSONResponseSerializer().serialize(
-                    request: nil,
-                    response: nil,
-                    data: nil,
-                    error: CancellationError()
-                )
-            }
         }
     }
 

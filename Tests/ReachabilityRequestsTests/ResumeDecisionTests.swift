@@ -74,7 +74,7 @@ struct ResumeDecisionTests {
         if isJoined {
             #expect(decision == .write(at: 4, total: 10))
         } else {
-            #expect(decision == .startOver("the part is not shown to be of the same file"))
+            #expect(decision == .startOver("the part is not proved to be of the same file"))
         }
     }
 

@@ -35,8 +35,8 @@ struct SessionCookieTests {
             #expect(try await Self.text(of: session.request(lab.server.url("/delete"))) == "deleted")
             #expect(try await Self.text(of: session.request(lab.server.url())) == "c=3")
             let request = session.request(lab.server.url())
-            #expect(request.cURLDescription().contains("'Cookie: ***'"))
-            #expect(request.cURLDescription(showingSecrets: true).contains("'Cookie: c=3'"))
+            #expect(request.cURLDescription().contains(#"-b "c=***""#))
+            #expect(request.cURLDescription(showingSecrets: true).contains(#"-b "c=3""#))
         }
     }
 
@@ -122,22 +122,7 @@ struct SessionCookieTests {
             _ = try await Self.text(of: session.request(lab.server.url("/set")))
             request.url = URL(string: lab.server.url())
             #expect(try await Self.text(of: session.request(request)) == "none")
-            #expect(!session.request(request).cURLDescription().contains("Cookie"))
-
-            for change in [
-                { $0.httpCookieStorage = nil }, { $0.httpShouldSetCookies = false },
-                { $0.httpCookieAcceptPolicy = .never },
-            ] as [(URLSessionConfiguration) -> Void] {
-                let configuration = URLSessionConfiguration.ephemeral
-                change(configuration)
-                let session = Session(configuration: configuration)
-                _ = try await Self.text(of: session.request(lab.server.url("/set")))
-                #expect(try await Self.text(of: session.request(lab.server.url())) == "none")
-            }
-            let configuration = URLSessionConfiguration.default
-            let shared = Session(configuration: configuration)
-            _ = try await Self.text(of: shared.request(lab.server.url("/set")))
-            #expect(configuration.httpCookieStorage?.cookies?.count == 3)
+            #expect(!session.request(request).cURLDescription().contains("-b"))
         }
     }
 
@@ -195,13 +180,6 @@ struct CachePolicyTests {
             request.cachePolicy = .returnCacheDataDontLoad
             let response = await session.request(request).serializingData().response
             #expect(response.error?.underlyingError is NotCached && lab.server.seen.count == 8)
-
-            let configuration = URLSessionConfiguration.default
-            configuration.requestCachePolicy = .reloadIgnoringLocalAndRemoteCacheData
-            configuration.urlCache = nil
-            let text = try await Session(configuration: configuration).request(lab.server.url()).serializingString()
-                .value
-            #expect(text == "no-cache")
         }
     }
 }

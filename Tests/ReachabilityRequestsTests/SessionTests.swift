@@ -161,7 +161,8 @@ struct SessionTests {
         try await withServer({ _ in Reply() }) { lab in
             let response = try await lab.session().request(url).serializingResponse(using: DataResponseSerializer())
                 .response
-            #expect(response.error?.isInvalidURLError == true)
+            let code = (response.error?.underlyingError as? ReachabilityRequests.URLError)?.code
+            #expect(url.isEmpty ? response.error?.isInvalidURLError == true : code == .unsupportedURL)
         }
     }
 

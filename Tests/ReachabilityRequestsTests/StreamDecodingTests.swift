@@ -17,13 +17,13 @@ struct StreamDecodingTests {
     }
 
     private static func texts(_ pieces: [Data]) -> [String] {
-        var decoder = StringPieces()
+        var decoder = PieceDecoder<String, Never>.strings
         let results = pieces.flatMap { decoder.decode($0) } + decoder.finish()
         return results.map { $0.get() }
     }
 
     private static func values(_ pieces: [Data], limit: Int = 100) -> [Result<Item, AFError>] {
-        var decoder = SerializedPieces(DecodableStreamSerializer<Item>(), limit: limit)
+        var decoder = PieceDecoder(DecodableStreamSerializer<Item>(), limit: limit)
         return pieces.flatMap { decoder.decode($0) } + decoder.finish()
     }
 
@@ -218,7 +218,7 @@ struct StreamSerializerTests {
         _ serializer: Serializer,
         _ pieces: [String]
     ) -> [Result<Serializer.SerializedObject, AFError>] {
-        var decoder = SerializedPieces(serializer, limit: 100)
+        var decoder = PieceDecoder(serializer, limit: 100)
         return pieces.flatMap { decoder.decode(Data($0.utf8)) } + decoder.finish()
     }
 
@@ -235,7 +235,7 @@ struct StreamSerializerTests {
     @Test func `values are decoded from lines, text from whole characters, and pieces are unchanged`() throws {
         #expect(try decoded(.decodable(of: Int.self), ["1", "2\n\n3"]).map { try $0.get() } == [12, 3])
         #expect(try decoded(.passthrough, ["a", "b\n"]).map { try $0.get() } == [Data("a".utf8), Data("b\n".utf8)])
-        var text = SerializedPieces(StringStreamSerializer(), limit: 100)
+        var text = PieceDecoder(StringStreamSerializer(), limit: 100)
         let euro = Data("€".utf8)
         #expect(text.decode(euro.prefix(2)).isEmpty)
         #expect(try text.decode(euro.suffix(1)).map { try $0.get() } == ["€"] && text.finish().isEmpty)

@@ -176,7 +176,7 @@ struct UploadTests {
                 }
             )
             if case .data? = short.uploadable {} else { Issue.record("a short form is not in memory") }
-            if case .stream? = long.uploadable {} else { Issue.record("a long form is in memory") }
+            if case .file(_, shouldRemove: true)? = long.uploadable {} else { Issue.record("a long form is in memory") }
         }
     }
 

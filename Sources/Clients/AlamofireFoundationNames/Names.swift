@@ -13,16 +13,12 @@ public typealias URLCredential = ReachabilityRequests.URLCredential
 public typealias InputStream = ReachabilityRequests.InputStream
 /// The progress of a body.
 public typealias Progress = ReachabilityRequests.Progress
-/// The settings of a session.
-public typealias URLSessionConfiguration = ReachabilityRequests.URLSessionConfiguration
 /// A cookie.
 public typealias HTTPCookie = ReachabilityRequests.HTTPCookie
 /// A property of a cookie.
 public typealias HTTPCookiePropertyKey = ReachabilityRequests.HTTPCookiePropertyKey
 /// The cookies of sessions.
 public typealias HTTPCookieStorage = ReachabilityRequests.HTTPCookieStorage
-/// The type of a setting that is always nil.
-public typealias URLCache = ReachabilityRequests.URLCache
 /// The failure of the network below an error.
 public typealias URLError = ReachabilityRequests.URLError
 /// An attempt of a request.

@@ -8,14 +8,13 @@
 @_exported public import typealias AlamofireFoundationNames.HTTPURLResponse
 @_exported public import typealias AlamofireFoundationNames.InputStream
 @_exported public import typealias AlamofireFoundationNames.Progress
-@_exported public import typealias AlamofireFoundationNames.URLCache
+@_exported public import enum AlamofireFoundationNames.URLCache
 @_exported public import typealias AlamofireFoundationNames.URLCredential
 @_exported public import typealias AlamofireFoundationNames.URLError
 @_exported public import typealias AlamofireFoundationNames.URLRequest
-@_exported public import typealias AlamofireFoundationNames.URLSessionConfiguration
+@_exported public import class AlamofireFoundationNames.URLSessionConfiguration
 @_exported public import typealias AlamofireFoundationNames.URLSessionTask
 @_exported public import typealias AlamofireFoundationNames.URLSessionTaskMetrics
-
 public import class Foundation.DateFormatter
 
 /// The version of Alamofire.

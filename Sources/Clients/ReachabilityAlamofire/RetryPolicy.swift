@@ -1,7 +1,7 @@
 public import ReachabilityRequests
 
 /// Alamofire's policy as an interceptor. It retries some methods after some statuses and after errors of the network, with an exponential
-/// backoff. The session's own policy (`Session.policy`) is asked first; without one, this policy alone decides.
+/// backoff. The session's own policy (`Session.policy`) decides first. Without one, this policy alone decides.
 ///
 /// The codes that are retried by default are those of all errors after which a request can be sent again.
 public final class RetryPolicy: RequestInterceptor {
@@ -21,20 +21,20 @@ public final class RetryPolicy: RequestInterceptor {
         .notConnectedToInternet, .timedOut,
     ]
 
-    /// How often a request is retried at most.
+    /// The maximum number of retries.
     public let retryLimit: UInt
-    /// By what the delay grows.
+    /// The factor by which each delay exceeds the previous one.
     public let exponentialBackoffBase: UInt
     /// The first delay, in seconds.
     public let exponentialBackoffScale: Double
-    /// The requests that may be repeated.
+    /// The methods of the requests that may be repeated.
     public let retryableHTTPMethods: Set<HTTPMethod>
-    /// Answers that are retried.
+    /// The statuses of the answers that are retried.
     public let retryableHTTPStatusCodes: Set<Int>
     /// The failures of the network that are retried.
     public let retryableURLErrorCodes: Set<URLError.Code>
 
-    /// A policy. It ends the process where the base is less than 2, as there.
+    /// A policy. A base of less than 2 ends the process, as in Alamofire.
     public init(
         retryLimit: UInt = defaultRetryLimit,
         exponentialBackoffBase: UInt = defaultExponentialBackoffBase,
@@ -52,7 +52,7 @@ public final class RetryPolicy: RequestInterceptor {
         self.retryableURLErrorCodes = retryableURLErrorCodes
     }
 
-    /// A delay while the limit is not reached and the request is one to retry.
+    /// Retries after a delay, if the limit is not reached and ``shouldRetry(request:dueTo:)`` returns true.
     public func retry(
         _ request: Request,
         for session: Session,
@@ -65,7 +65,7 @@ public final class RetryPolicy: RequestInterceptor {
         completion(isRetried ? .retryWithDelay(delay) : .doNotRetry)
     }
 
-    /// Returns whether a request is one to retry, however often it has been.
+    /// Returns whether a request may be retried, without regard to the limit.
     public func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
         guard let method = request.request?.method, retryableHTTPMethods.contains(method) else { return false }
         if let status = request.response?.statusCode, retryableHTTPStatusCodes.contains(status) { return true }
@@ -73,11 +73,11 @@ public final class RetryPolicy: RequestInterceptor {
     }
 }
 
-/// The same for lost connections alone: reset, or closed before the answer was whole.
+/// A retry policy for lost connections alone: they were reset, or closed before the answer was complete.
 public final class ConnectionLostRetryPolicy: RequestInterceptor {
     private let policy: RetryPolicy
 
-    /// A policy. It ends the process where the base is less than 2, as there.
+    /// A policy. A base of less than 2 ends the process, as in Alamofire.
     public init(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
@@ -94,20 +94,20 @@ public final class ConnectionLostRetryPolicy: RequestInterceptor {
         )
     }
 
-    /// How often a request is retried at most.
+    /// The maximum number of retries.
     public var retryLimit: UInt { policy.retryLimit }
-    /// By what the delay grows.
+    /// The factor by which each delay exceeds the previous one.
     public var exponentialBackoffBase: UInt { policy.exponentialBackoffBase }
     /// The first delay, in seconds.
     public var exponentialBackoffScale: Double { policy.exponentialBackoffScale }
-    /// The requests that may be repeated.
+    /// The methods of the requests that may be repeated.
     public var retryableHTTPMethods: Set<HTTPMethod> { policy.retryableHTTPMethods }
     /// No answer is retried.
     public var retryableHTTPStatusCodes: Set<Int> { policy.retryableHTTPStatusCodes }
     /// networkConnectionLost
     public var retryableURLErrorCodes: Set<URLError.Code> { policy.retryableURLErrorCodes }
 
-    /// What ``RetryPolicy`` says, where the connection was lost.
+    /// Applies the policy.
     public func retry(
         _ request: Request,
         for session: Session,
@@ -119,7 +119,7 @@ public final class ConnectionLostRetryPolicy: RequestInterceptor {
 }
 
 extension RequestRetrier where Self == RetryPolicy {
-    /// A policy with each number's default.
+    /// A policy with the default values.
     public static var retryPolicy: RetryPolicy { RetryPolicy() }
 
     /// A policy.
@@ -143,7 +143,7 @@ extension RequestRetrier where Self == RetryPolicy {
 }
 
 extension RequestRetrier where Self == ConnectionLostRetryPolicy {
-    /// A policy with each number's default.
+    /// A policy with the default values.
     public static var connectionLostRetryPolicy: ConnectionLostRetryPolicy { ConnectionLostRetryPolicy() }
 
     /// A policy.

@@ -2,6 +2,8 @@ import FoundationEssentials
 public import ReachabilityRequests
 public import ServerTrust
 
+public import class AlamofireFoundationNames.URLSessionConfiguration
+
 extension Session {
     /// A session of Alamofire 4 whose servers are evaluated by policies. A host without a policy is evaluated by `DefaultTrustEvaluator`.
     public convenience init(

@@ -2,7 +2,9 @@ public import FoundationEssentials
 public import ReachabilityRequests
 public import ServerTrust
 
-// Names of Alamofire that cannot exist without URLSession. The compiler's message names the alternative.
+public import class AlamofireFoundationNames.URLSessionConfiguration
+
+// Names of Alamofire and Foundation that cannot exist on Linux. The compiler's message names the alternative.
 
 /// Not available.
 @available(
@@ -53,3 +55,54 @@ extension DataRequest {
     @discardableResult
     public func stream(closure: ((Data) -> Void)? = nil) -> Self { self }
 }
+
+/// Not available.
+@available(*, unavailable, message: "answers are not cached: keep the values in the program, or use a caching proxy")
+public enum CachedURLResponse {}
+
+/// Not available.
+@available(*, unavailable, message: "answers are not cached: remove it")
+public protocol CachedResponseHandler {}
+
+/// Not available.
+@available(*, unavailable, message: "answers are not cached: remove it")
+public struct ResponseCacher: Sendable {
+    /// Not available.
+    public static let cache = ResponseCacher()
+    /// Not available.
+    public static let doNotCache = ResponseCacher()
+}
+
+extension Request {
+    /// Not available.
+    @discardableResult
+    @available(*, unavailable, message: "answers are not cached: remove the call")
+    public func cacheResponse(using handler: ResponseCacher) -> Self { self }
+}
+
+extension Session {
+    /// Not available.
+    @discardableResult
+    @available(
+        *,
+        unavailable,
+        message: "use a library for WebSocket, for example websocket-kit; for a stream of answers use streamRequest(_:)"
+    )
+    public func webSocketRequest(to url: any URLConvertible) -> DataStreamRequest { streamRequest(url) }
+}
+
+/// Not available.
+@available(*, unavailable, message: "use a library for WebSocket, for example websocket-kit")
+public enum WebSocketRequest {}
+
+/// Not available.
+@available(*, unavailable, message: "use ServerTrust: a certificate chain is evaluated by a ServerTrustEvaluating type")
+public enum SecTrust {}
+
+/// Not available.
+@available(*, unavailable, message: "use Certificate of swift-certificates, or the file of the certificate")
+public enum SecCertificate {}
+
+/// Not available.
+@available(*, unavailable, message: "use PublicKeysTrustEvaluator of ServerTrust with the file of the key")
+public enum SecKey {}

@@ -19,13 +19,13 @@ extension Session {
     /// The default of `usingThreshold`: 10,000,000 bytes.
     public static let multipartFormDataEncodingMemoryThreshold: UInt64 = 10_000_000
 
-    /// An adapter that is set later, for the attempts from then on. It is asked after the interceptor of the initializer.
+    /// An adapter that is set later, for the attempts from then on. It is called after the interceptor of the initializer.
     public var adapter: (any RequestAdapter)? {
         get { laterInterceptor.withLock { $0?.adapters.first } }
         set { setLater([newValue].compactMap { $0 }, nil) }
     }
 
-    /// A retrier that is set later, for the failures from then on. It is asked after the interceptor of the initializer.
+    /// A retrier that is set later, for the failures from then on. It is called after the interceptor of the initializer.
     public var retrier: (any RequestRetrier)? {
         get { laterInterceptor.withLock { $0?.retriers.first } }
         set { setLater(nil, [newValue].compactMap { $0 }) }
@@ -89,7 +89,7 @@ extension Session {
 extension Session {
     /// The result of the creation of a form's upload.
     public enum MultipartFormDataEncodingResult: Sendable {
-        /// The upload. A form that is not encoded in memory is read while it is sent, so there is no file.
+        /// The upload. The file of a long form is written when the request is sent, so its URL is nil.
         case success(request: UploadRequest, streamingFromDisk: Bool, streamFileURL: URL?)
         /// The form cannot be encoded.
         case failure(any Error)
@@ -140,7 +140,8 @@ extension Session {
         do {
             let form = MultipartFormData()
             try fill(form)
-            result = .success(request: upload(form), streamingFromDisk: false, streamFileURL: nil)
+            let request = upload(form)
+            result = .success(request: request, streamingFromDisk: request.uploadable == nil, streamFileURL: nil)
         } catch {
             result = .failure(error)
         }
@@ -305,6 +306,8 @@ extension [String: any Sendable] {
         case let value as [String: Any]: value.mapValues(sendable)
         case let value as [Any]: value.map(sendable)
         case let value as String: value
+        // A number of Foundation can be cast to Bool.
+        case let value as any LooseNumber: value
         case let value as Bool: value
         case let value as Int: value
         case let value as Double: value

@@ -9,7 +9,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     /// The type of the credential.
     public typealias Credential = AuthenticatorType.Credential
 
-    /// The maximum number of refreshes in a time, so that a server that rejects every credential is not queried for ever.
+    /// The maximum number of refreshes in a time, so that a server that rejects every credential receives no endless requests.
     public struct RefreshWindow: Hashable, Sendable {
         /// The time, in seconds.
         public let interval: Double
@@ -54,21 +54,16 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     }
 
     /// Adds the credential, which is refreshed first if it requires that.
-    public func adapt(
-        _ urlRequest: URLRequest,
-        for session: Session,
-        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
-    ) {
+    public func adapt(_ urlRequest: URLRequest, for session: Session, completion: @escaping AdaptCompletion) {
         adapt(urlRequest, for: session, isRefreshed: false, completion: completion)
     }
 
-    /// - Parameter isRefreshed: True if the request has waited for a refresh. Without a window a refreshed credential is used even if it
-    ///   requires another refresh.
+    /// Adds the credential. After a refresh and without a window, the credential is used even if it requires another refresh.
     private func adapt(
         _ urlRequest: URLRequest,
         for session: Session,
         isRefreshed: Bool,
-        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+        completion: @escaping AdaptCompletion
     ) {
         let again: RefreshState<Credential>.Waiting = { [self] result in
             switch result {
@@ -82,7 +77,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         switch state.withLock({ $0.adapt(isOld: isOld, in: version, again) }) {
         case .wait: break
         case .refresh(let credential, let number): refresh(credential, number, for: session)
-        case .lookAgain: adapt(urlRequest, for: session, isRefreshed: isRefreshed, completion: completion)
+        case .checkAgain: adapt(urlRequest, for: session, isRefreshed: isRefreshed, completion: completion)
         case .use(let credential):
             var request = urlRequest
             authenticator.apply(credential, to: &request)
@@ -96,7 +91,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         _ request: Request,
         for session: Session,
         dueTo error: any Error,
-        completion: @escaping @Sendable (RetryResult) -> Void
+        completion: @escaping RetryCompletion
     ) {
         guard let sent = request.request, let response = request.response,
             authenticator.didRequest(sent, with: response, failDueToAuthenticationError: error)
@@ -178,7 +173,7 @@ public enum AuthenticationError: Error, Hashable, Sendable {
 }
 
 extension AuthenticationError: CustomStringConvertible {
-    /// The reason, and what to do.
+    /// The reason, and a hint.
     public var description: String {
         switch self {
         case .missingCredential: "there is no credential; set AuthenticationInterceptor.credential"
@@ -187,7 +182,7 @@ extension AuthenticationError: CustomStringConvertible {
     }
 }
 
-/// The credential, and the requests that wait for another one. A value: its functions return what is to be done.
+/// The credential, and the requests that wait for another one. Its functions return the next step.
 struct RefreshState<Credential: AuthenticationCredential>: Sendable {
     /// Called at the end of a refresh.
     typealias Waiting = @Sendable (Result<Void, any Error>) -> Void
@@ -198,8 +193,8 @@ struct RefreshState<Credential: AuthenticationCredential>: Sendable {
         case wait
         /// It waits, and this refresh begins.
         case refresh(Credential, number: Int)
-        /// The credential has changed, so the request looks again.
-        case lookAgain
+        /// The credential has changed, so the request checks it again.
+        case checkAgain
         case use(Credential)
         case missing
     }
@@ -221,22 +216,22 @@ struct RefreshState<Credential: AuthenticationCredential>: Sendable {
         version += 1
     }
 
-    /// - Parameters:
-    ///   - isOld: True if the credential of that version requires a refresh.
-    ///   - again: Called after a refresh.
+    /// Returns the step before a request is sent. If it waits for a refresh, `again` is called afterwards.
+    ///
+    /// - Parameter isOld: True if the credential of that version requires a refresh.
     mutating func adapt(isOld: Bool, in version: Int, _ again: @escaping Waiting) -> Step {
         if underWay != nil {
             waiting.append(again)
             return .wait
         }
-        guard self.version == version else { return .lookAgain }
+        guard self.version == version else { return .checkAgain }
         guard let credential else { return .missing }
         return isOld ? begin(credential, again) : .use(credential)
     }
 
     /// A request with the credential of that version was rejected.
     mutating func retry(in version: Int, _ again: @escaping Waiting) -> Step {
-        guard self.version == version, let credential else { return .lookAgain }
+        guard self.version == version, let credential else { return .checkAgain }
         guard underWay == nil else {
             waiting.append(again)
             return .wait

@@ -53,7 +53,7 @@ struct ChallengeResponder: Sendable {
     /// The challenge that was answered last, and how many requests used its nonce.
     private var digest: (challenge: DigestChallenge, count: UInt32)?
     private var usesBasic = false
-    /// The maximum number of challenges that are answered. A server that calls each nonce stale would be asked for ever.
+    /// The maximum number of challenges that are answered. Otherwise a server that declares each nonce stale would receive requests without end.
     private var remaining = 3
 
     init(_ credential: URLCredential) {
@@ -82,11 +82,7 @@ struct ChallengeResponder: Sendable {
     ///   - method: The method of the request, in its case.
     ///   - target: The request target: the path and the query as they are sent.
     ///   - clientNonce: A random text.
-    mutating func authorization(
-        method: String,
-        target: String,
-        clientNonce: String = Self.randomNonce()
-    ) -> String? {
+    mutating func authorization(method: String, target: String, clientNonce: String = Self.randomNonce()) -> String? {
         guard let (challenge, count) = digest else {
             return usesBasic ? HTTPHeader.authorization(username: user, password: password).value : nil
         }

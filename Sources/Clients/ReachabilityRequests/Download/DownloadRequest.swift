@@ -27,9 +27,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {  // Unchecked
 
     /// Chooses the place of the complete file.
     public typealias Destination =
-        @Sendable (
-            _ temporaryURL: URL, _ response: HTTPURLResponse
-        ) -> (destinationURL: URL, options: Options)
+        @Sendable (_ temporaryURL: URL, _ response: HTTPURLResponse) -> (destinationURL: URL, options: Options)
 
     /// The source of a download.
     public enum Downloadable: Sendable {
@@ -133,9 +131,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {  // Unchecked
 
     /// Cancels the download, and calls the closure with ``resumeData``, nil if it cannot be continued.
     @discardableResult
-    public func cancel(
-        byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void
-    ) -> Self {
+    public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void) -> Self {
         cancel(producingResumeData: true)
         Task { completionHandler(await exchange.value().resumeData) }
         return self
@@ -215,7 +211,7 @@ extension Session {
         var answer: Answer
         while true {
             let (size, earlier) = (partial.size, began.duration(to: .now))
-            answer = await send(partial.askForRest(in: request), of: owner, into: partial)
+            answer = await send(partial.requestingRest(in: request), of: owner, into: partial)
             answer.metrics?.timeToHead? += earlier
             attempts += answer.metrics?.attempts ?? []
             if Task.isCancelled { answer.error = .explicitlyCancelled }

@@ -41,7 +41,7 @@ final class PartialDownload: Sendable {
     private let boot: String?
     private let file: PartialFile
     private let state = Locked(State())
-    private let tell: @Sendable (Progress) -> Void
+    private let report: @Sendable (Progress) -> Void
 
     private var path: String { Self.path(of: destination) }
     private var notePath: String { "\(path).json" }
@@ -53,13 +53,13 @@ final class PartialDownload: Sendable {
         isResuming: Bool,
         takesAnyStatus: Bool = false,
         boot: String? = ResumeData.currentBoot,
-        tell: @escaping @Sendable (Progress) -> Void
+        report: @escaping @Sendable (Progress) -> Void
     ) throws(AFError) {
         self.destination = destination
         self.url = ResumeData.plain(url)
         self.takesAnyStatus = takesAnyStatus
         self.boot = boot
-        self.tell = tell
+        self.report = report
         do throws(SystemError) {
             file = try Self.open(Self.path(of: destination))
         } catch {
@@ -78,7 +78,7 @@ final class PartialDownload: Sendable {
         }
         guard size == 0 else { return }
         if isResuming, try during({ () throws(SystemError) in try file.size() }) > 0 {
-            state.withLock { $0.count(restart: "what is here is not known to be a part of it") }
+            state.withLock { $0.count(restart: "the existing part is not known to belong to it") }
         }
         try startOver()
     }
@@ -123,8 +123,10 @@ final class PartialDownload: Sendable {
     /// Why an answer with the whole file makes it start over; nil if a small piece is received again.
     private var restartReason: String? {
         state.withLock { state in
-            if state.offset != nil { return "the server sends all of it: it has changed, or no parts of it are sent" }
-            return state.known == nil ? "the server does not tell its versions apart" : nil
+            if state.offset != nil {
+                return "the server sends the whole file: the file has changed, or the server does not send parts"
+            }
+            return state.known == nil ? "the server does not identify versions of the file" : nil
         }
     }
 
@@ -138,12 +140,12 @@ final class PartialDownload: Sendable {
     private func change(_ change: (inout State) -> Void) {
         state.withLock { state in
             change(&state)
-            tell(state.progress)
+            report(state.progress)
         }
     }
 
     /// The request of the rest of the file, or of the whole file (RFC 9110, sections 13.1.5 and 14.2).
-    func askForRest(in request: URLRequest) -> URLRequest {
+    func requestingRest(in request: URLRequest) -> URLRequest {
         var request = request
         // A part of a file with a content coding is not a part of the file.
         request.headers.add(.acceptEncoding("identity"))

@@ -24,10 +24,7 @@ enum ResumeDecision: Hashable, Sendable {
     /// Keep the part. The answer is not a file.
     case refuse
 
-    /// - Parameters:
-    ///   - head: The answer.
-    ///   - offset: The requested offset; nil for the whole file.
-    ///   - known: The URL and the validator of the part.
+    /// The decision about an answer. The offset is nil if the whole file was requested.
     init(_ head: HTTPURLResponse, askedFrom offset: Int64?, of known: ResumeData?) {
         guard let offset, let known else {
             self = Self.whole(head)
@@ -61,12 +58,12 @@ enum ResumeDecision: Hashable, Sendable {
         guard head.contentEncoding == nil else { return .startOver("the part has a coding") }
         guard let field = head.headers["Content-Range"],
             case .part(let first, let last, let total)? = ContentRange(field)
-        else { return .startOver("the part does not say which it is") }
-        guard first <= offset else { return .startOver("the part begins behind the end of what is here") }
+        else { return .startOver("the part has no valid Content-Range") }
+        guard first <= offset else { return .startOver("the part begins after the end of the existing part") }
         if let before = known.total, let total, before != total { return .startOver("the file has another length") }
-        guard known.isValidator(of: head) else { return .startOver("the part is not shown to be of the same file") }
+        guard known.isValidator(of: head) else { return .startOver("the part is not proved to be of the same file") }
         if let length = head.contentLength, length != last - first + 1 {
-            return .startOver("the part is not as long as it says")
+            return .startOver("the part has another length than its Content-Range")
         }
         return .write(at: first, total: total ?? known.total)
     }

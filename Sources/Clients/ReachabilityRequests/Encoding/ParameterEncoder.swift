@@ -21,7 +21,7 @@ public struct JSONParameterEncoder: ParameterEncoder {
     /// With sorted keys.
     public static let sortedKeys = JSONParameterEncoder(.sortedKeys)
 
-    /// - Parameter encoder: The encoder. It must not be changed afterwards.
+    /// An encoder with the settings of another, which must not be changed afterwards.
     public init(encoder: JSONEncoder = JSONEncoder()) {
         self.encoder = encoder
     }
@@ -96,9 +96,7 @@ public struct URLEncodedFormParameterEncoder: ParameterEncoder {
     private let encoder: URLEncodedFormEncoder
     private let destination: Destination
 
-    /// - Parameters:
-    ///   - encoder: Encodes names and values.
-    ///   - destination: The place of the parameters.
+    /// An encoder of names and values for a place of the parameters.
     public init(encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(), destination: Destination = .methodDependent) {
         self.encoder = encoder
         self.destination = destination
@@ -261,40 +259,6 @@ public struct JSONEncoding: ParameterEncoding {
     }
 }
 
-/// Parameters as a property list in the body, with the content type `application/x-plist` unless another is set.
-public struct PropertyListEncoding: ParameterEncoding {
-    /// In XML.
-    public static let `default` = PropertyListEncoding()
-    /// In XML.
-    public static let xml = PropertyListEncoding()
-    /// In the binary format.
-    public static let binary = PropertyListEncoding(format: .binary)
-
-    /// The format.
-    public let format: PropertyListDecoder.PropertyListFormat
-
-    /// An encoding.
-    ///
-    /// - Parameters:
-    ///   - format: The format, XML or binary.
-    ///   - options: Not used.
-    public init(format: PropertyListDecoder.PropertyListFormat = .xml, options: Int = 0) { self.format = format }
-
-    /// Encodes the parameters. `Date` and `Data` are permitted, nil is not.
-    public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
-        var request = try urlRequest.asURLRequest()
-        guard let parameters else { return request }
-        let encoder = PropertyListEncoder()
-        encoder.outputFormat = format
-        do {
-            request.httpBody = try encoder.encode(LooseEncodable(value: parameters, isPropertyList: true))
-        } catch {
-            throw AFError.parameterEncodingFailed(reason: .customEncodingFailed(error: error))
-        }
-        return request.adding([.contentType("application/x-plist")])
-    }
-}
-
 extension ParameterEncoding where Self == URLEncoding {
     /// Names and values, in the query or in the body.
     public static var urlEncoding: URLEncoding { .default }
@@ -306,7 +270,7 @@ extension ParameterEncoding where Self == JSONEncoding {
 }
 
 /// A number or a Boolean value among those of no particular type: `NSNumber`, which this module does not know.
-package protocol LooseNumber {
+package protocol LooseNumber: Sendable {
     /// A Boolean value that indicates whether it is `true` or `false`, and not 1 or 0.
     var isBoolean: Bool { get }
 }
@@ -321,11 +285,15 @@ extension Optional: OptionalValue {
 }
 
 /// A value of no particular type, for JSON or for a property list.
-private struct LooseEncodable: Encodable {
+package struct LooseEncodable: Encodable {
     let value: Any
-    var isPropertyList = false
+    let isPropertyList: Bool
 
-    func encode(to encoder: any Encoder) throws {
+    package init(value: Any, isPropertyList: Bool = false) {
+        (self.value, self.isPropertyList) = (value, isPropertyList)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
         switch value {
         // Data is a sequence, but not one of elements.
         case let value as any Encodable where isPlain(value):

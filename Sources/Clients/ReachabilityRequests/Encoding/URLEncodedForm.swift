@@ -330,9 +330,7 @@ struct FormParts<Key: CodingKey>: KeyedEncodingContainerProtocol {
 /// Names and values in a query or a form (RFC 3986, section 3.4).
 enum QueryEscaping {
     /// Unreserved characters, and `/` and `?`, which may stand in a query.
-    static let allowed = Set(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?".unicodeScalars
-    )
+    static let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?".unicodeScalars)
 
     static func escape(_ text: String, allowed: Set<Unicode.Scalar> = allowed) -> String {
         text.percentEncoded { allowed.contains($0) }

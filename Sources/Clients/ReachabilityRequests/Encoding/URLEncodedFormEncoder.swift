@@ -21,7 +21,8 @@ public struct URLEncodedFormEncoder: Sendable {
         case invalidRootObject(String)
     }
 
-    /// A Boolean value that indicates whether the pairs of each part are sorted by name. Elements of arrays keep their order.
+    /// A Boolean value that indicates whether the pairs of each part are sorted, as in Alamofire. If false, they keep their order, for example that
+    /// of an array.
     public let alphabetizeKeyValuePairs: Bool
     /// The name of an element of an array.
     public let arrayEncoding: ArrayEncoding
@@ -73,32 +74,32 @@ public struct URLEncodedFormEncoder: Sendable {
     public func encode(_ value: some Encodable) throws -> String {
         let root = FormNode()
         try root.encode(value, at: [], self)
-        var pairs: [(name: String, value: String)] = []
         switch root.content {
-        case .object: write(root, named: "", into: &pairs)
-        case .none: break
+        case .object: return text(of: root, named: "") ?? ""
+        case .none: return ""
         default: throw Failure.invalidRootObject("the top level must have named parts, but is \(type(of: value))")
         }
-        return pairs.map { "\(escape($0.name))=\(escape($0.value))" }.joined(separator: "&")
     }
 
     /// The value as bytes.
     public func encodeBytes(_ value: some Encodable) throws -> [UInt8] { Array(try encode(value).utf8) }
 
-    private func write(_ node: FormNode, named name: String, into pairs: inout [(name: String, value: String)]) {
-        switch node.content {
-        case .none: break
-        case .text(let text): pairs.append((name, text))
-        case .array(let elements):
-            for (index, element) in elements.enumerated() {
-                write(element, named: arrayEncoding.encode(name, atIndex: index), into: &pairs)
+    /// The pairs of a part; nil if there are none.
+    private func text(of node: FormNode, named name: String) -> String? {
+        let segments: [String?] =
+            switch node.content {
+            case .none: []
+            case .text(let text): ["\(escape(name))=\(escape(text))"]
+            case .array(let elements):
+                elements.enumerated().map { text(of: $1, named: arrayEncoding.encode(name, atIndex: $0)) }
+            case .object(let parts):
+                parts.map { part in
+                    let key = keyEncoding.encode(part.key)
+                    return text(of: part.node, named: name.isEmpty ? key : name + keyPathEncoding.encode(key))
+                }
             }
-        case .object(let parts):
-            let named = parts.map { (keyEncoding.encode($0.key), $0.node) }
-            for (key, node) in alphabetizeKeyValuePairs ? named.sorted(by: { $0.0 < $1.0 }) : named {
-                write(node, named: name.isEmpty ? key : name + keyPathEncoding.encode(key), into: &pairs)
-            }
-        }
+        let known = segments.compactMap(\.self)
+        return known.isEmpty ? nil : (alphabetizeKeyValuePairs ? known.sorted() : known).joined(separator: "&")
     }
 
     private func escape(_ text: String) -> String {

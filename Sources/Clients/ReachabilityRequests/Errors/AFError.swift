@@ -23,7 +23,7 @@ public enum AFError: Error, Sendable {
     case downloadedFileMoveFailed(error: any Error, source: URL, destination: URL)
     /// The request was cancelled, by `cancel()` or because no task waits for it any more.
     case explicitlyCancelled
-    /// The value has no URL, or its URL is not one of `http` or `https` with a host.
+    /// The value has no URL.
     case invalidURL(url: any URLConvertible)
     /// A form could not be encoded.
     case multipartEncodingFailed(reason: MultipartEncodingFailureReason)

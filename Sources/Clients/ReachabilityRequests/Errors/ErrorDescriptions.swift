@@ -9,7 +9,7 @@ public struct ResponseTooLong: Error, Hashable {
     public let limit: Int
 }
 
-/// The answer names a character set that is not known. Another one in its place would show other letters.
+/// The answer names a character set that is not known. Text in another character set would have other letters.
 public struct UnknownCharacterSet: Error, Hashable {
     /// The name as the server sent it.
     public let name: String
@@ -28,7 +28,7 @@ public struct FileSizeChanged: Error, Hashable {
 /// The request permits only a cached answer (`returnCacheDataDontLoad`), and there is no cache.
 public struct NotCached: Error, Hashable {}
 
-/// A stream of an answer has one reader, and has another one already.
+/// The answer has another reader. Only one can read it.
 public struct StreamTaken: Error, Hashable {}
 
 extension AFError: CustomStringConvertible {
@@ -182,7 +182,7 @@ extension URLError: DescribedError {
 }
 
 extension ResponseTooLong: DescribedError {
-    /// The limit, and what to do.
+    /// The limit, and a hint.
     public var description: String { "it has more than \(limit) bytes; raise the limit, or download it" }
 }
 
@@ -204,7 +204,7 @@ extension NotCached: DescribedError {
 }
 
 extension StreamTaken: DescribedError {
-    /// What happened.
+    /// The reason.
     public var description: String { "the stream of the answer has another reader" }
 }
 

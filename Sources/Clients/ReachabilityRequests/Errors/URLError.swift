@@ -19,7 +19,7 @@ public struct URLError: Error, Sendable {
         case badURL = -1000
         /// No connection, no answer or no more bytes came in time.
         case timedOut = -1001
-        /// The URL is not one of `http` or `https`. Here it is an ``AFError/invalidURL(url:)``.
+        /// The URL is not one of `http` or `https` with a host. The cause is an ``AFError/invalidURL(url:)``.
         case unsupportedURL = -1002
         /// The name of the host has no address, or could not be looked up.
         case cannotFindHost = -1003
@@ -70,7 +70,9 @@ public struct URLError: Error, Sendable {
     /// An error without a cause.
     public init(_ code: Code) { (self.code, cause) = (code, nil) }
 
-    init(cause: any Error) { (code, self.cause) = (Code(cause), cause) }
+    init(_ code: Code, cause: any Error) { (self.code, self.cause) = (code, cause) }
+
+    init(cause: any Error) { self.init(Code(cause), cause: cause) }
 
     /// The error of the last attempt.
     var failure: (any Error)? { (cause as? RetryError).map { $0.lastError ?? $0 } ?? cause }

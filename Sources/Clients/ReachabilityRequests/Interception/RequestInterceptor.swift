@@ -2,27 +2,24 @@ public import FoundationEssentials
 import LinuxSupport
 public import ReachabilityRetry
 
-/// Changes requests before they are sent, their bodies included. It is asked before every attempt, on any thread.
+/// Receives the adapted request, or an error.
+public typealias AdaptCompletion = @Sendable (Result<URLRequest, any Error>) -> Void
+/// Receives the decision of a retrier.
+public typealias RetryCompletion = @Sendable (RetryResult) -> Void
+
+/// Changes requests before they are sent, their bodies included. It is called before every attempt, on any thread.
 ///
-/// An adapter has one of the methods. Without any, it changes nothing.
+/// An adapter implements one of the methods. Without any, it changes nothing.
 @preconcurrency public protocol RequestAdapter: Sendable {
     /// Calls `completion` with the request to send, or with an error that ends the request, unless a retrier retries it. The request waits
     /// until then, unless it is cancelled. Later calls are ignored.
-    func adapt(
-        _ urlRequest: URLRequest,
-        for session: Session,
-        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
-    )
+    func adapt(_ urlRequest: URLRequest, for session: Session, completion: @escaping AdaptCompletion)
 
     /// The request to send, in the form of Alamofire 4. By default ``adapt(_:for:completion:)`` calls it. An error ends the request.
     func adapt(_ urlRequest: URLRequest) throws -> URLRequest
 
-    /// The same, with the identity of the request. By default it calls ``adapt(_:for:completion:)``.
-    func adapt(
-        _ urlRequest: URLRequest,
-        using state: RequestAdapterState,
-        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
-    )
+    /// Adapts a request with a known identity. By default it calls ``adapt(_:for:completion:)``.
+    func adapt(_ urlRequest: URLRequest, using state: RequestAdapterState, completion: @escaping AdaptCompletion)
 }
 
 /// The circumstances of a request that is adapted.
@@ -44,20 +41,13 @@ extension RequestAdapter {
     public func adapt(_ urlRequest: URLRequest) throws -> URLRequest { urlRequest }
 
     /// Calls ``adapt(_:)``.
-    public func adapt(
-        _ urlRequest: URLRequest,
-        for session: Session,
-        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
-    ) {
+    public func adapt(_ urlRequest: URLRequest, for session: Session, completion: @escaping AdaptCompletion) {
         completion(Result { try adapt(urlRequest) })
     }
 
-    /// Asks without the identity.
-    public func adapt(
-        _ urlRequest: URLRequest,
-        using state: RequestAdapterState,
-        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
-    ) {
+    /// Calls ``adapt(_:for:completion:)``.
+    public func adapt(_ urlRequest: URLRequest, using state: RequestAdapterState, completion: @escaping AdaptCompletion)
+    {
         adapt(urlRequest, for: state.session, completion: completion)
     }
 }
@@ -65,9 +55,9 @@ extension RequestAdapter {
 /// The closure of ``RequestRetrier/should(_:retry:with:completion:)``: whether to retry, and after how many seconds.
 public typealias RequestRetryCompletion = @Sendable (_ shouldRetry: Bool, _ timeDelay: Double) -> Void
 
-/// Decides whether a failed request is sent again. It is asked on any thread.
+/// Decides whether a failed request is sent again. It is called on any thread.
 ///
-/// A retrier has one of the methods. Without any, it retries nothing.
+/// A retrier implements one of the methods. Without any, it retries nothing.
 @preconcurrency public protocol RequestRetrier: Sendable {
     /// Calls `completion` with the decision. The request waits until then, unless it is cancelled. Later calls are ignored.
     ///
@@ -76,12 +66,7 @@ public typealias RequestRetryCompletion = @Sendable (_ shouldRetry: Bool, _ time
     ///   - session: The session of the request.
     ///   - error: The failure, an ``AFError``.
     ///   - completion: Receives the decision.
-    func retry(
-        _ request: Request,
-        for session: Session,
-        dueTo error: any Error,
-        completion: @escaping @Sendable (RetryResult) -> Void
-    )
+    func retry(_ request: Request, for session: Session, dueTo error: any Error, completion: @escaping RetryCompletion)
 
     /// Calls `completion` with the decision, in the form of Alamofire 4. By default ``retry(_:for:dueTo:completion:)`` calls it.
     func should(
@@ -111,7 +96,7 @@ extension RequestRetrier {
         _ request: Request,
         for session: Session,
         dueTo error: any Error,
-        completion: @escaping @Sendable (RetryResult) -> Void
+        completion: @escaping RetryCompletion
     ) {
         should(session, retry: request, with: error) { shouldRetry, delay in
             completion(shouldRetry ? delay > 0 ? .retryWithDelay(delay) : .retry : .doNotRetry)
@@ -125,7 +110,7 @@ public enum RetryResult: Sendable {
     case retry
     /// Retry after a time in seconds, of at most a day.
     case retryWithDelay(Double)
-    /// Ask the next retrier. Without one, fail with the unchanged error.
+    /// Call the next retrier. Without one, fail with the unchanged error.
     case doNotRetry
     /// Fail with this error.
     case doNotRetryWithError(any Error)
@@ -151,12 +136,10 @@ extension RetryResult {
 }
 
 /// The closure of an adapter.
-public typealias AdaptHandler =
-    @Sendable (URLRequest, Session, _ completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) -> Void
+public typealias AdaptHandler = @Sendable (URLRequest, Session, _ completion: @escaping AdaptCompletion) -> Void
 
 /// The closure of a retrier.
-public typealias RetryHandler =
-    @Sendable (Request, Session, any Error, _ completion: @escaping @Sendable (RetryResult) -> Void) -> Void
+public typealias RetryHandler = @Sendable (Request, Session, any Error, _ completion: @escaping RetryCompletion) -> Void
 
 /// An adapter made of a closure.
 public struct Adapter: RequestInterceptor {
@@ -166,11 +149,7 @@ public struct Adapter: RequestInterceptor {
     public init(_ adaptHandler: @escaping AdaptHandler) { self.adaptHandler = adaptHandler }
 
     /// Calls the closure.
-    public func adapt(
-        _ urlRequest: URLRequest,
-        for session: Session,
-        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
-    ) {
+    public func adapt(_ urlRequest: URLRequest, for session: Session, completion: @escaping AdaptCompletion) {
         adaptHandler(urlRequest, session, completion)
     }
 }
@@ -187,7 +166,7 @@ public struct Retrier: RequestInterceptor {
         _ request: Request,
         for session: Session,
         dueTo error: any Error,
-        completion: @escaping @Sendable (RetryResult) -> Void
+        completion: @escaping RetryCompletion
     ) {
         retryHandler(request, session, error, completion)
     }
@@ -222,59 +201,41 @@ public struct Interceptor: RequestInterceptor {
     }
 
     /// Runs all adapters. The first error ends it.
-    public func adapt(
-        _ urlRequest: URLRequest,
-        for session: Session,
-        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
-    ) {
+    public func adapt(_ urlRequest: URLRequest, for session: Session, completion: @escaping AdaptCompletion) {
         adapt(adapters[...], urlRequest, { $0.adapt($1, for: session, completion: $2) }, completion)
     }
 
     /// Runs all adapters with the identity of the request. The first error ends it.
-    public func adapt(
-        _ urlRequest: URLRequest,
-        using state: RequestAdapterState,
-        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
-    ) {
+    public func adapt(_ urlRequest: URLRequest, using state: RequestAdapterState, completion: @escaping AdaptCompletion)
+    {
         adapt(adapters[...], urlRequest, { $0.adapt($1, using: state, completion: $2) }, completion)
     }
-
-    private typealias Completion = @Sendable (Result<URLRequest, any Error>) -> Void
 
     private func adapt(
         _ adapters: ArraySlice<any RequestAdapter>,
         _ request: URLRequest,
-        _ ask: @escaping @Sendable (any RequestAdapter, URLRequest, @escaping Completion) -> Void,
-        _ completion: @escaping Completion
+        _ call: @escaping @Sendable (any RequestAdapter, URLRequest, @escaping AdaptCompletion) -> Void,
+        _ completion: @escaping AdaptCompletion
     ) {
         guard let adapter = adapters.first else { return completion(.success(request)) }
-        ask(adapter, request) { result in
+        call(adapter, request) { result in
             guard case .success(let request) = result else { return completion(result) }
-            adapt(adapters.dropFirst(), request, ask, completion)
+            adapt(adapters.dropFirst(), request, call, completion)
         }
     }
 
-    /// Asks the retriers until one decides.
+    /// Calls the retriers until one decides.
     public func retry(
         _ request: Request,
         for session: Session,
         dueTo error: any Error,
-        completion: @escaping @Sendable (RetryResult) -> Void
-    ) {
-        ask(retriers[...], request, session, error, completion)
-    }
-
-    private func ask(
-        _ retriers: ArraySlice<any RequestRetrier>,
-        _ request: Request,
-        _ session: Session,
-        _ error: any Error,
-        _ completion: @escaping @Sendable (RetryResult) -> Void
+        completion: @escaping RetryCompletion
     ) {
         guard let retrier = retriers.first else { return completion(.doNotRetry) }
         retrier.retry(request, for: session, dueTo: error) { result in
             guard case .doNotRetry = result else { return completion(result) }
-            ask(retriers.dropFirst(), request, session, error, completion)
+            Interceptor(retriers: Array(retriers.dropFirst()))
+                .retry(request, for: session, dueTo: error, completion: completion)
         }
     }
 }
@@ -286,7 +247,7 @@ extension OfflineRetrier: RequestInterceptor {
         _ request: Request,
         for session: Session,
         dueTo error: any Error,
-        completion: @escaping @Sendable (RetryResult) -> Void
+        completion: @escaping RetryCompletion
     ) {
         guard let failure = request.values.withLock({ $0.failure }) else { return completion(.doNotRetry) }
         Task {

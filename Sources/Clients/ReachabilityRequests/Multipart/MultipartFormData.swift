@@ -38,22 +38,13 @@ public final class MultipartFormData: Sendable {
     /// The length of the contents of all parts in bytes, without their header fields.
     public var contentLength: UInt64 { UInt64(parts.withLock { $0.contentLength }) }
 
-    /// Sends the form in packets, with a delay before each, for example to leave a part of a slow line to others.
-    ///
-    /// - Parameters:
-    ///   - packetSize: The maximum length of a packet, in bytes.
-    ///   - delay: The delay in seconds.
+    /// Sends the form in packets of at most this size in bytes, with a delay in seconds before each, for example to leave a part of a slow line to
+    /// other programs.
     public func throttleBandwidth(withPacketSize packetSize: Int, delay: Double) {
         parts.withLock { $0.throttle = Throttle(packetSize: packetSize, delay: delay) }
     }
 
-    /// Adds a part of bytes in memory.
-    ///
-    /// - Parameters:
-    ///   - data: The content.
-    ///   - name: The name of the field.
-    ///   - fileName: The name of the file; nil for none.
-    ///   - mimeType: The content type; nil for none.
+    /// Adds a part of bytes in memory, with the name of its field. The names of its file and content type are optional.
     public func append(
         _ data: some Collection<UInt8>,
         withName name: String,
@@ -87,14 +78,7 @@ public final class MultipartFormData: Sendable {
         }
     }
 
-    /// Adds a stream as a file.
-    ///
-    /// - Parameters:
-    ///   - stream: The stream.
-    ///   - length: Its length in bytes. Another length is an error.
-    ///   - name: The name of the field.
-    ///   - fileName: The name of the file.
-    ///   - mimeType: The content type.
+    /// Adds a stream as a file. If the stream does not have this length in bytes, it is an error.
     public func append(
         _ stream: InputStream,
         withLength length: UInt64,
@@ -150,13 +134,26 @@ extension MultipartFormData {
         return parts.pieces + [.bytes(Array("--\(boundary)--\r\n".utf8))]
     }
 
-    /// The body of an upload. A form without files that is shorter than the threshold is in memory. Other forms are read while they are sent.
+    /// Returns whether an upload writes the form to a file.
+    func isWritten(usingThreshold threshold: UInt64) -> Bool {
+        contentLength >= threshold && parts.withLock { $0.throttle == nil && $0.error == nil }
+    }
+
+    /// The body of an upload. A form of the threshold's length or longer is written to a temporary file. A shorter form without files is in memory.
+    /// A shorter form with files, and a throttled form, are read while they are sent.
     func uploadable(usingThreshold threshold: UInt64) throws -> UploadRequest.Uploadable {
         let pieces = try pieces()
         let throttle = parts.withLock { $0.throttle }
+        if isWritten(usingThreshold: threshold) {
+            let url = FileManager.default.temporaryDirectory.appending(path: "form-\(UUID().uuidString)")
+            do { try writeEncodedData(to: url) } catch {
+                OwnFile.remove(url.path)
+                throw error
+            }
+            return .file(url, shouldRemove: true)
+        }
         let isInMemory = throttle == nil && pieces.allSatisfy { if case .bytes = $0 { true } else { false } }
-        if isInMemory, contentLength < threshold { return .data(try encode()) }
-        return .stream(InputStream(pieces: pieces, throttle))
+        return isInMemory ? .data(try encode()) : .stream(InputStream(pieces: pieces, throttle))
     }
 
     /// The form in memory.

@@ -26,25 +26,33 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {  // Uncheck
 
     /// The value that created the request and its body.
     public let upload: any UploadConvertible
-    /// The body; nil if it could not be created.
-    public let uploadable: Uploadable?
-
-    let failure: AFError?
+    /// The body, or the reason why it could not be created; nil before a long form is written to its file.
+    let creation: Locked<Result<Uploadable, AFError>?>
 
     init(_ upload: any UploadConvertible, in session: Session, _ interceptor: (any RequestInterceptor)?) {
         self.upload = upload
-        do {
-            (uploadable, failure) = (try upload.createUploadable(), nil)
-        } catch {
-            (uploadable, failure) = (nil, error.asAFError(or: .createUploadableFailed(error: error)))
-        }
+        // It takes long to write the file, so the caller does not wait for it.
+        creation = Locked((upload as? FormUpload)?.isLong == true ? nil : upload.creation())
         super.init(upload, in: session, interceptor)
         if let length = try? uploadable?.body().length { change(.upload) { $0.totalUnitCount = length } }
     }
 
+    /// The body; nil if it could not be created, and until a long form is sent.
+    public var uploadable: Uploadable? { try? creation.withLock { $0 }?.get() }
+
     override func run(_ request: URLRequest) async -> Answer {
-        guard let uploadable else { return Answer(error: failure ?? .explicitlyCancelled) }
-        return await session.send(request, of: self, with: uploadable)
+        let created = creation.withLock { $0 } ?? createFile()
+        switch created {
+        case .success(let uploadable): return await session.send(request, of: self, with: uploadable)
+        case .failure(let error): return Answer(error: error)
+        }
+    }
+
+    private func createFile() -> Result<Uploadable, AFError> {
+        let created = upload.creation()
+        creation.withLock { $0 = created }
+        didCreate(created)
+        return created
     }
 
     override func didEnd() {
@@ -92,6 +100,13 @@ extension InputStream: UploadableConvertible {
 
 /// A type that has a request and the body of an upload.
 public protocol UploadConvertible: UploadableConvertible, URLRequestConvertible {}
+
+extension UploadConvertible {
+    /// The body, or the reason why it could not be created.
+    fileprivate func creation() -> Result<UploadRequest.Uploadable, AFError> {
+        Result { try createUploadable() }.mapError { $0.asAFError(or: .createUploadableFailed(error: $0)) }
+    }
+}
 
 extension DataRequest {
     /// The body of the answer, or nil. Nil before the end.

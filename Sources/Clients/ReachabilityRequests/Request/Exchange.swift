@@ -1,6 +1,6 @@
 import LinuxSupport
 
-/// Work that is done once for all tasks that wait for it.
+/// Work that is done once for all tasks that wait for its result.
 ///
 /// It is cancelled by `cancel()`, and when the last waiting task is cancelled. A cancellation has priority over a later result.
 final class Exchange<Value: Sendable>: Sendable {
@@ -31,10 +31,9 @@ final class Exchange<Value: Sendable>: Sendable {
     private let cancelled: Value
     private let endsWithWork: Bool
 
-    /// - Parameters:
-    ///   - cancelled: The result if it is cancelled.
-    ///   - endsWithWork: True if it ends only when the work has, with the result of the work, also if it is cancelled: for work that
-    ///     leaves something behind.
+    /// An exchange with this result if it is cancelled.
+    ///
+    /// - Parameter endsWithWork: True if a cancelled exchange ends with its work and has its result. Work that leaves a file requires it.
     init(cancelled: Value, endsWithWork: Bool = false) {
         self.cancelled = cancelled
         self.endsWithWork = endsWithWork

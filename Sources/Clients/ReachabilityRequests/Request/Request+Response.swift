@@ -1,5 +1,6 @@
 public import Dispatch
 public import FoundationEssentials
+import LinuxSupport
 public import ReachabilityRetry
 
 /// A request whose result can be serialized: ``DataRequest`` and ``DownloadRequest``.
@@ -10,47 +11,71 @@ public protocol SerializedRequest: Request {}
 extension DataRequest: SerializedRequest {}
 extension DownloadRequest: SerializedRequest {}
 
+/// Makes the value of a handler.
+typealias Reading<Value> = @Sendable (URLRequest?, Answer) throws -> Value
+
+/// Makes the response of a handler. Returns the error of the serializer. If an error is given, it is the result.
+typealias HandlerSerializer =
+    @Sendable (Request, Answer, _ failure: AFError?) -> (response: any Sendable, error: AFError?)
+
 extension Request {
-    /// The response of an answer, with the value of a closure.
-    func response<Value: Sendable>(_ answer: Answer, _ read: (URLRequest?) throws -> Value) -> AFDataResponse<Value> {
+    /// Makes the response of an answer.
+    private func response<Value: Sendable>(
+        _ answer: Answer,
+        failure: AFError? = nil,
+        _ read: Reading<Value>
+    ) -> AFDataResponse<Value> {
         let (request, began) = (lastRequest, ContinuousClock.now)
-        let result = Result { try read(request) }.mapError { error in
-            error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
-        }
-        let duration = began.duration(to: .now) / .seconds(1)
-        let response =
-            if self is DownloadRequest {
-                AFDataResponse(
-                    request: request,
-                    response: answer.response,
-                    fileURL: answer.file,
-                    resumeData: answer.resumeData,
-                    metrics: answer.metrics,
-                    serializationDuration: duration,
-                    result: result
-                )
+        let result: AFResult<Value> =
+            if let failure {
+                .failure(failure)
             } else {
-                AFDataResponse(
-                    request: request,
-                    response: answer.response,
-                    data: answer.data,
-                    metrics: answer.metrics,
-                    serializationDuration: duration,
-                    result: result
-                )
+                Result { try read(request, answer) }.mapError { error in
+                    error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
+                }
             }
-        didParse(response)
+        let response = AFDataResponse(
+            request: request,
+            answer: answer,
+            serializationDuration: began.duration(to: .now) / .seconds(1),
+            result: result
+        )
+        if failure == nil { didParse(response) }
         return response
     }
 
+    /// Adds the serializer of a handler. Returns its number.
+    private func add<Value: Sendable>(_ read: @escaping Reading<Value>) -> Int {
+        values.withLock { values in
+            values.serializers.append { request, answer, failure in
+                let response = request.response(answer, failure: failure, read)
+                return (response, response.error)
+            }
+            return values.serializers.count - 1
+        }
+    }
+
+    /// The response for a handler, which was made before if retriers were called about it.
+    private func response<Value: Sendable>(
+        _ answer: Answer,
+        _ number: Int?,
+        _ read: Reading<Value>
+    ) -> AFDataResponse<Value> {
+        number.flatMap { answer.responses[$0] as? AFDataResponse<Value> } ?? response(answer, read)
+    }
+
     /// Calls the handler with the response, after the handlers that were added before.
+    ///
+    /// - Parameter isSerialized: True if retriers are called if the value cannot be made.
     func respond<Value: Sendable>(
         on queue: DispatchQueue,
-        _ read: @escaping @Sendable (URLRequest?, Answer) throws -> Value,
+        isSerialized: Bool = true,
+        _ read: @escaping Reading<Value>,
         _ handler: @escaping @Sendable (AFDataResponse<Value>) -> Void
     ) -> Self {
+        let number = isSerialized ? add(read) : nil
         enqueue { [self] answer in
-            let response = response(answer) { try read($0, answer) }
+            let response = response(answer, number, read)
             await queue.call { handler(response) }
         }
         return self
@@ -59,14 +84,11 @@ extension Request {
     /// The response for tasks.
     ///
     /// - Parameter cancels: True if the request is cancelled if the last waiting task is.
-    func makeTask<Value: Sendable>(
-        _ cancels: Bool,
-        _ read: @escaping @Sendable (URLRequest?, Answer) throws -> Value
-    ) -> DataTask<Value> {
-        DataTask(request: self) { [self] in
+    func makeTask<Value: Sendable>(_ cancels: Bool, _ read: @escaping Reading<Value>) -> DataTask<Value> {
+        let number = add(read)
+        return DataTask(request: self) { [self] in
             let wait: @Sendable () async -> AFDataResponse<Value> = { [self] in
-                let answer = await answer()
-                return response(answer) { try read($0, answer) }
+                response(await answer(), number, read)
             }
             return cancels ? await wait() : await Task { await wait() }.value
         }
@@ -115,11 +137,11 @@ extension DataRequest {
         queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable (AFDataResponse<Data?>) -> Void
     ) -> Self {
-        let read: @Sendable (URLRequest?, Answer) throws -> Data? = { _, answer in
+        let read: Reading<Data?> = { _, answer in
             if let error = answer.error { throw error }
             return answer.data?.isEmpty == true ? nil : answer.data
         }
-        return respond(on: queue, read, completionHandler)
+        return respond(on: queue, isSerialized: false, read, completionHandler)
     }
 
     /// Calls the handler with the value of the serializer.
@@ -152,11 +174,11 @@ extension DownloadRequest {
         queue: DispatchQueue = .main,
         completionHandler: @escaping @Sendable (AFDownloadResponse<URL?>) -> Void
     ) -> Self {
-        let read: @Sendable (URLRequest?, Answer) throws -> URL? = { _, answer in
+        let read: Reading<URL?> = { _, answer in
             if let error = answer.error { throw error }
             return answer.file
         }
-        return respond(on: queue, read, completionHandler)
+        return respond(on: queue, isSerialized: false, read, completionHandler)
     }
 
     /// Calls the handler with the value of the serializer.
@@ -198,8 +220,17 @@ extension SerializedRequest {
     /// The value of a serializer, of the body in memory or of the file.
     private func reader<Serializer: ResponseSerializer>(
         _ serializer: Serializer
-    ) -> @Sendable (URLRequest?, Answer) throws -> Serializer.SerializedObject {
+    ) -> Reading<Serializer.SerializedObject> {
         self is DownloadRequest ? serializer.readFile : serializer.read
+    }
+
+    /// Calls the handler with the value of a serializer.
+    package func response<Serializer: ResponseSerializer>(
+        to serializer: Serializer,
+        _ queue: DispatchQueue,
+        _ handler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
+    ) -> Self {
+        respond(on: queue, reader(serializer), handler)
     }
 
     /// Calls the handler with the bytes.
@@ -212,7 +243,7 @@ extension SerializedRequest {
         completionHandler: @escaping @Sendable (AFDataResponse<Data>) -> Void
     ) -> Self {
         let serializer = DataResponseSerializer(dataPreprocessor, emptyResponseCodes, emptyRequestMethods)
-        return respond(on: queue, reader(serializer), completionHandler)
+        return response(to: serializer, queue, completionHandler)
     }
 
     /// Calls the handler with the text.
@@ -226,29 +257,7 @@ extension SerializedRequest {
         completionHandler: @escaping @Sendable (AFDataResponse<String>) -> Void
     ) -> Self {
         let serializer = StringResponseSerializer(dataPreprocessor, encoding, emptyResponseCodes, emptyRequestMethods)
-        return respond(on: queue, reader(serializer), completionHandler)
-    }
-
-    /// Calls the handler with dictionaries, arrays, text, numbers and Boolean values.
-    @discardableResult
-    public func responseJSON(
-        queue: DispatchQueue = .main,
-        dataPreprocessor: any DataPreprocessor = JSONResponseSerializer.defaultDataPreprocessor,
-        emptyResponseCodes: Set<Int> = JSONResponseSerializer.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = JSONResponseSerializer.defaultEmptyRequestMethods,
-        completionHandler: @escaping @Sendable (AFDataResponse<any Sendable>) -> Void
-    ) -> Self {
-        let serializer = JSONResponseSerializer(dataPreprocessor, emptyResponseCodes, emptyRequestMethods)
-        return respond(on: queue, reader(serializer), completionHandler)
-    }
-
-    /// Calls the handler with dictionaries, arrays, text, numbers, Boolean values, dates and bytes of a property list.
-    @discardableResult
-    public func responsePropertyList(
-        queue: DispatchQueue = .main,
-        completionHandler: @escaping @Sendable (AFDataResponse<any Sendable>) -> Void
-    ) -> Self {
-        respond(on: queue, reader(PropertyListResponseSerializer()), completionHandler)
+        return response(to: serializer, queue, completionHandler)
     }
 
     /// Calls the handler with the value.
@@ -268,7 +277,7 @@ extension SerializedRequest {
             emptyResponseCodes,
             emptyRequestMethods
         )
-        return respond(on: queue, reader(serializer), completionHandler)
+        return response(to: serializer, queue, completionHandler)
     }
 
     /// The bytes, for tasks.

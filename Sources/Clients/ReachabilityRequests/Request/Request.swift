@@ -13,7 +13,7 @@ import Synchronization
 public class Request: @unchecked Sendable {
     /// The identity of the request.
     public let id = RequestIdentity.next()
-    /// The interceptor of this request, which is asked before that of the session.
+    /// The interceptor of this request, which is called before that of the session.
     public let interceptor: (any RequestInterceptor)?
 
     package let session: Session
@@ -38,7 +38,7 @@ public class Request: @unchecked Sendable {
         self.session = session
         self.interceptor = interceptor
         source = convertible
-        created = convertible.request(in: session)
+        created = convertible.request()
         var values = RequestValues()
         var failure = AFError.explicitlyCancelled
         switch created {
@@ -57,9 +57,7 @@ public class Request: @unchecked Sendable {
         let handlers = values.withLock { values in
             values.upload.finish()
             values.download.finish()
-            if !values.hasEnded, let monitors = values.monitors ?? session.monitors.ifWatched {
-                didFinish(values, monitors)
-            }
+            if let answer = exchange.result { didFinish(answer, &values) }
             values.hasEnded = true
             defer { values.endHandlers = [] }
             return values.endHandlers
@@ -94,8 +92,10 @@ struct RequestValues: Sendable {
     var prepared: Result<URLRequest, any Error>?
     /// Overrides the setting of the session; nil if it applies.
     var startsAutomatically: Bool?
-    /// A Boolean value that indicates whether monitors know the current attempt, and not its end.
+    /// A Boolean value that indicates whether the current attempt was reported to monitors, and its end was not.
     var isTaskOpen = false
+    /// A Boolean value that indicates whether the result was reported to monitors.
+    var isFinished = false
     /// The monitors of the session and of the request; nil if the request has none of its own.
     var monitors: MonitorList?
     var hasBegun = false
@@ -104,7 +104,15 @@ struct RequestValues: Sendable {
     var performed: [URLRequest] = []
     var response: HTTPURLResponse?
     var error: AFError?
+    /// The error of an adapter, until the next attempt.
+    var adaptationError: AFError?
     var retryCount = 0
+    /// The number of retries before the current run.
+    var earlierRetries = 0
+    /// A Boolean value that indicates whether the retriers refused to retry the last failed attempt.
+    var isGivenUp = false
+    /// The serializers of the handlers, by their numbers.
+    var serializers: [HandlerSerializer] = []
     var upload = ProgressFeed()
     var download = ProgressFeed()
     var credential: URLCredential?
@@ -113,11 +121,11 @@ struct RequestValues: Sendable {
     /// The number of retries that answered a challenge.
     var challenges = 0
     var redirectHandler: (any RedirectHandler)?
-    /// The adapters of this request, which are asked after those of the session.
+    /// The adapters of this request, which are called after those of the session.
     var adapters: [any RequestAdapter] = []
-    /// The retriers of this request, which are asked after those of the session.
+    /// The retriers of this request, which are called after those of the session.
     var retriers: [any RequestRetrier] = []
-    /// The failed attempt about which retriers are asked.
+    /// The failed attempt that the retriers judge.
     var failure: FailedRequest?
     var createdHandlers: [QueuedHandler<URLRequest>] = []
     var taskHandlers: [QueuedHandler<URLSessionTask>] = []
@@ -143,7 +151,7 @@ extension RequestValues {
         performed.indices.map { index in
             let isLast = index == performed.count - 1
             return URLSessionTask(
-                originalRequest: requests.first,
+                originalRequest: performed[index],
                 currentRequest: performed[index],
                 response: isLast ? response : nil,
                 state: isLast ? taskState : .completed
@@ -209,8 +217,11 @@ extension Request {
         if let answer = exchange.result {
             return answer.error?.isExplicitlyCancelledError == true ? .cancelled : .finished
         }
-        let (isCancelled, isSuspended, isHeld) = values.withLock { ($0.isCancelled, $0.isSuspended, $0.isHeld) }
+        let (isCancelled, isSuspended, isHeld, isFinished) = values.withLock { values in
+            (values.isCancelled, values.isSuspended, values.isHeld, values.isFinished)
+        }
         if isCancelled || exchange.isCancelled { return .cancelled }
+        if isFinished { return .finished }
         return isSuspended ? .suspended : exchange.hasBegun && !isHeld ? .resumed : .initialized
     }
 
@@ -250,8 +261,11 @@ extension Request {
 
     /// The head of the latest answer, or nil.
     public var response: HTTPURLResponse? { values.withLock { $0.response } }
-    /// The error, or nil. Nil before the end.
-    public var error: AFError? { values.withLock { $0.error } ?? exchange.result?.error }
+    /// The error; nil without one, and before the end. While retriers judge the error of an adapter, it is that error.
+    public var error: AFError? {
+        let (own, adaptation) = values.withLock { ($0.error, $0.adaptationError) }
+        return own ?? exchange.result.map(\.error) ?? adaptation
+    }
     /// The number of retries so far.
     public var retryCount: Int { exchange.result?.metrics.map { retries(in: $0) } ?? values.withLock { $0.retryCount } }
 
@@ -333,44 +347,28 @@ extension Request {
         return self
     }
 
-    /// Calls the closure with the progress of the body that is received.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue of the calls.
-    ///   - closure: Receives the newest progress. It replaces an earlier closure.
+    /// Calls the closure with the newest progress of the body that is received. It replaces an earlier closure.
     @discardableResult
-    public func downloadProgress(
-        queue: DispatchQueue = .main,
-        closure: @escaping ProgressHandler
-    ) -> Self {
+    public func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
         call(.download, on: values.withLock { $0.download.set(closure, on: queue) })
         return self
     }
 
-    /// Calls the closure with the progress of the body that is sent.
-    ///
-    /// - Parameters:
-    ///   - queue: The queue of the calls.
-    ///   - closure: Receives the newest progress. It replaces an earlier closure.
+    /// Calls the closure with the newest progress of the body that is sent. It replaces an earlier closure.
     @discardableResult
-    public func uploadProgress(
-        queue: DispatchQueue = .main,
-        closure: @escaping ProgressHandler
-    ) -> Self {
+    public func uploadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
         call(.upload, on: values.withLock { $0.upload.set(closure, on: queue) })
         return self
     }
 
-    /// The progress of the body that is received, until the request ends. A slow reader receives the newest progress. It does not send the
-    /// request.
+    /// The progress of the body that is received, until the request ends. It does not send the request.
     public func downloadProgress(
         bufferingPolicy: StreamOf<Progress>.Continuation.BufferingPolicy = .bufferingNewest(1)
     ) -> StreamOf<Progress> {
         watch(.download, bufferingPolicy)
     }
 
-    /// The progress of the body that is sent, until the request ends. A slow reader receives the newest progress. It does not send the
-    /// request.
+    /// The progress of the body that is sent, until the request ends. It does not send the request.
     public func uploadProgress(
         bufferingPolicy: StreamOf<Progress>.Continuation.BufferingPolicy = .bufferingNewest(1)
     ) -> StreamOf<Progress> {
@@ -431,111 +429,10 @@ extension Request {
     }
 }
 
-extension Request {
-    /// A Boolean value that indicates whether the request is sent without `resume()` and without a task that waits for it.
-    var startsAutomatically: Bool { values.withLock { $0.startsAutomatically } ?? session.startRequestsImmediately }
-
-    /// Has the request sent by its first handler, or later, if the caller or else the session says so. In a cancelled task there is no result to
-    /// wait for. A stream is sent only for a reader.
-    func start(_ isAutomatic: Bool?) -> Self {
-        if let isAutomatic { values.withLock { $0.startsAutomatically = isAutomatic } }
-        guard !Task.isCancelled else { return self }
-        if session.requestSetup == .eager {
-            gate.shut()
-            values.withLock { $0.isHeld = true }
-            begin(isHeld: true)
-        }
-        if startsAutomatically, !(self is DataStreamRequest) { session.active.add(self) }
-        return self
-    }
-
-    /// Sends the request, unless it was sent or has ended.
-    func begin() {
-        if session.requestSetup == .eager { release() }
-        begin(isHeld: false)
-    }
-
-    private func begin(isHeld: Bool) {
-        guard !exchange.hasBegun else { return }
-        session.active.begin(self)
-        didBegin(isHeld: isHeld)
-        exchange.start({ [self] in await work() }, after: { [self] in didEnd() })
-        if exchange.result != nil { didEnd() }
-    }
-
-    /// Sends a request that was adapted at its creation.
-    private func release() {
-        let (wasHeld, isSuspended) = values.withLock { values in
-            defer { values.isHeld = false }
-            if values.isHeld, !values.isSuspended { gate.open() }
-            return (values.isHeld, values.isSuspended)
-        }
-        if wasHeld, !isSuspended, exchange.result == nil { didResume() }
-    }
-
-    private func work() async -> Answer {
-        switch created {
-        case .failure(let error): return Answer(error: error)
-        case .success(let request):
-            if session.requestSetup == .eager, !(self is DownloadRequest) { await prepare(request) }
-            await gate.pass()
-            return Task.isCancelled ? Answer(error: .explicitlyCancelled) : await run(request)
-        }
-    }
-
-    /// Waits for the answer, judged by all validations that there are at its end.
-    ///
-    /// - Parameter starts: True if the request is sent, unless it was.
-    func answer(starts: Bool = true) async -> Answer {
-        if starts, !Task.isCancelled { begin() }
-        var answer = await exchange.value()
-        // Monitors receive the end before a handler or a task does.
-        if monitors != nil, exchange.result != nil { didEnd() }
-        // The head of a body that was cancelled or broke off.
-        answer.response = answer.response ?? response
-        if answer.error == nil, let head = answer.response {
-            // A body in memory without bytes is known to be empty.
-            let data = self is DataRequest ? answer.data ?? Data() : nil
-            let refusal = validator.withLock { $0 }.refusal(lastRequest, head, data, after: answer.checkCount) {
-                didValidate(lastRequest, head, answer.data, $0)
-            }
-            if let refusal {
-                answer.error = refusal
-                values.withLock { $0.error = refusal }
-            }
-        }
-        return answer
-    }
-
-    /// Calls a closure with the answer, after the closures that were added before.
-    func enqueue(_ work: @escaping @Sendable (Answer) async -> Void) {
-        if startsAutomatically { begin() }
-        values.withLock { values in
-            let before = values.lastHandler
-            values.lastHandler = Task { [self] in
-                await before?.value
-                await work(await answer(starts: false))
-            }
-        }
-    }
-}
-
 extension Request: Hashable {
     /// Returns whether both are the same request.
     public static func == (one: Request, other: Request) -> Bool { one === other }
 
     /// Hashes the identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-}
-
-extension DispatchQueue {
-    /// Calls a closure, and waits for its end.
-    func call(_ body: @escaping @Sendable () -> Void) async {
-        await withCheckedContinuation { continuation in
-            async {
-                body()
-                continuation.resume()
-            }
-        }
-    }
 }

@@ -28,12 +28,9 @@ extension Request {
         }
         guard isFirst else { return }
         if !isHeld, !isSuspended { didResume() }
-        if let upload = self as? UploadRequest {
-            if let uploadable = upload.uploadable {
-                monitors.report { $0.request(upload, didCreateUploadable: uploadable) }
-            } else if let error = upload.failure {
-                return monitors.report { $0.request(upload, didFailToCreateUploadableWithError: error) }
-            }
+        if let upload = self as? UploadRequest, let created = upload.creation.withLock({ $0 }) {
+            upload.didCreate(created)
+            if case .failure = created { return }
         }
         switch created {
         case .success(let first): monitors.report { $0.request(self, didCreateInitialURLRequest: first) }
@@ -62,6 +59,7 @@ extension Request {
 
     /// An adapter has failed.
     func didFailToAdapt(_ initial: URLRequest, _ error: AFError) {
+        values.withLock { $0.adaptationError = error }
         monitors?.report { $0.request(self, didFailToAdaptURLRequest: initial, withError: error) }
     }
 
@@ -84,7 +82,7 @@ extension Request {
         let (initial, created, tasks, isTask, isSuspended, isHeld) = values.withLock { values in
             let initial = values.requests.last
             values.performed.append(request)
-            values.response = nil
+            (values.response, values.adaptationError, values.isGivenUp) = (nil, nil, false)
             if isAdapted { values.requests.append(request) }
             let isTask = !values.isTaskOpen && !values.hasEnded
             values.isTaskOpen = true
@@ -139,11 +137,11 @@ extension Request {
         }
     }
 
-    /// Retriers are asked about a failed attempt.
+    /// The retriers are called for a failed attempt.
     func didFail(_ failure: FailedRequest) {
         values.withLock { values in
             values.failure = failure
-            values.retryCount = max(0, failure.retryCount - values.challenges)
+            values.retryCount = max(0, values.earlierRetries + failure.retryCount - values.challenges)
             // The body of an answer that the policy retries was not read.
             if values.response == nil, let status = failure.status {
                 values.response = HTTPURLResponse(text: failure.request.url, statusCode: status)
@@ -189,9 +187,11 @@ extension Request {
     }
 
     /// The request has its result. Called under the lock of the values, so that no thread reports a later event before.
-    func didFinish(_ values: RequestValues, _ monitors: MonitorList) {
-        guard let answer = exchange.result else { return }
+    func didFinish(_ answer: Answer, _ values: inout RequestValues) {
+        guard !values.isFinished, !values.hasEnded else { return }
         let task = values.isTaskOpen ? values.tasks.last : nil
+        (values.isFinished, values.isTaskOpen) = (true, false)
+        guard let monitors = values.monitors ?? session.monitors.ifWatched else { return }
         // The last task that waited for the result was cancelled.
         if answer.error?.isExplicitlyCancelledError == true, !values.isCancelled {
             monitors.report { $0.requestDidCancel(self) }
@@ -223,6 +223,14 @@ extension Request {
 }
 
 extension UploadRequest {
+    /// The body was created, or cannot be created.
+    func didCreate(_ body: Result<Uploadable, AFError>) {
+        switch body {
+        case .success(let body): monitors?.report { $0.request(self, didCreateUploadable: body) }
+        case .failure(let error): monitors?.report { $0.request(self, didFailToCreateUploadableWithError: error) }
+        }
+    }
+
     /// An attempt sends a stream.
     func didProvide(_ stream: InputStream) { monitors?.report { $0.request(self, didProvideInputStream: stream) } }
 }

@@ -4,14 +4,14 @@ import LinuxSupport
 
 /// Interceptors of one request. They are added before the request is sent.
 extension Request {
-    /// Adds an adapter. It is asked before every attempt, after the adapters of the session.
+    /// Adds an adapter. It is called before every attempt, after the adapters of the session.
     @discardableResult
     public func adapt(using adapter: any RequestAdapter) -> Self {
         values.withLock { $0.adapters.append(adapter) }
         return self
     }
 
-    /// Adds a retrier. It is asked after the retriers of the session.
+    /// Adds a retrier. It is called after the retriers of the session.
     @discardableResult
     public func retry(using retrier: any RequestRetrier) -> Self {
         values.withLock { $0.retriers.append(retrier) }

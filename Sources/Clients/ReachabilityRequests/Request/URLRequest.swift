@@ -22,11 +22,11 @@ public struct URLRequest: Hashable, Sendable {
         /// Another name of ``reloadIgnoringLocalCacheData``.
         public static let reloadIgnoringCacheData = CachePolicy.reloadIgnoringLocalCacheData
 
-        var bypassesRemoteCaches: Bool { self == .reloadIgnoringLocalAndRemoteCacheData }
+        package var bypassesRemoteCaches: Bool { self == .reloadIgnoringLocalAndRemoteCacheData }
     }
 
     /// The field for ``CachePolicy/reloadIgnoringLocalAndRemoteCacheData``.
-    static let noCache = HTTPHeader(name: "Cache-Control", value: "no-cache")
+    package static let noCache = HTTPHeader(name: "Cache-Control", value: "no-cache")
 
     /// The URL as it is sent.
     package var text: String
@@ -46,12 +46,7 @@ public struct URLRequest: Hashable, Sendable {
     /// The maximum time of an attempt until the answer begins, in seconds; nil for the limits of the session.
     var timeout: Double?
 
-    package init(
-        text: String,
-        method: HTTPMethod = .get,
-        headers: HTTPHeaders = HTTPHeaders(),
-        body: Data? = nil
-    ) {
+    package init(text: String, method: HTTPMethod = .get, headers: HTTPHeaders = HTTPHeaders(), body: Data? = nil) {
         self.text = text
         self.sentMethod = method
         self.headers = headers
@@ -116,7 +111,7 @@ extension URLRequest {
         headers.update(name: former?.name ?? field, value: former.map { "\($0.value),\(value)" } ?? value)
     }
 
-    /// Checks what Alamofire checks of a request before it is sent.
+    /// Checks whether the request can be sent.
     ///
     /// - Throws: ``AFError/urlRequestValidationFailed(reason:)`` if a GET request has a body.
     public func validate() throws {
@@ -134,8 +129,12 @@ extension URLRequest {
     }
 
     /// The request with the URL, the method and the fields of a hop. A redirect that changes the method leaves the body out.
-    func replacing(by plain: PlainRequest) -> URLRequest {
-        if plain.url == text, plain.method == sentMethod, plain.fields.count == headers.count { return self }
+    ///
+    /// - Parameter others: The fields of the session, which are left out unless the request has them.
+    func replacing(by plain: PlainRequest, without others: HTTPHeaders) -> URLRequest {
+        if plain.url == text, plain.method == sentMethod { return self }
+        var plain = plain
+        plain.fields.removeAll { headers[$0.name] == nil && others[$0.name] != nil }
         var request = replacingHead(by: plain)
         if plain.method != sentMethod { (request.httpBody, request.httpBodyStream) = (nil, nil) }
         return request
@@ -148,6 +147,11 @@ extension URLRequest {
         request.sentMethod = plain.method
         request.headers = HTTPHeaders(plain.fields.map { HTTPHeader(name: $0.name, value: $0.value) })
         return request
+    }
+
+    /// The request with those of these fields that a hop has, and the request does not have.
+    func adding(_ headers: HTTPHeaders, of hop: PlainRequest) -> URLRequest {
+        adding(HTTPHeaders(headers.filter { hop[$0.name] != nil }))
     }
 
     /// The request with those of these fields that it does not have.
@@ -215,10 +219,10 @@ extension URLRequestConvertible {
     /// The request, or nil.
     public var urlRequest: URLRequest? { try? asURLRequest() }
 
-    /// The request with the header fields of a session.
-    func request(in session: Session) -> Result<URLRequest, AFError> {
+    /// The request, if it can be sent.
+    func request() -> Result<URLRequest, AFError> {
         Result {
-            var request = try asURLRequest().adding(session.headers)
+            var request = try asURLRequest()
             try request.validate()
             if request.cachePolicy == .returnCacheDataDontLoad { throw AFError.sessionTaskFailed(error: NotCached()) }
             if request.cachePolicy.bypassesRemoteCaches { request = request.adding([URLRequest.noCache]) }
@@ -255,11 +259,7 @@ public final class InputStream: Sendable {
         self.init(fileAtPath: url.path)
     }
 
-    /// The same stream, sent in packets, with a delay before each.
-    ///
-    /// - Parameters:
-    ///   - packetSize: The maximum length of a packet, in bytes.
-    ///   - delay: The delay in seconds.
+    /// The same stream, sent in packets of at most this size in bytes, with a delay in seconds before each.
     public func throttled(packetSize: Int, delay: Double) -> InputStream {
         InputStream(pieces: pieces, Throttle(packetSize: packetSize, delay: delay))
     }

@@ -57,6 +57,13 @@ public struct DataResponse<Success, Failure: Error> {
         (self.serializationDuration, self.result) = (serializationDuration, result)
     }
 
+    /// The response of an answer.
+    init(request: URLRequest?, answer: Answer, serializationDuration: Double, result: Result<Success, Failure>) {
+        (self.request, response, data, fileURL) = (request, answer.response, answer.data, answer.file)
+        (resumeData, metrics) = (answer.resumeData, answer.metrics)
+        (self.serializationDuration, self.result) = (serializationDuration, result)
+    }
+
     private init<Value, NewError>(_ other: DataResponse<Value, NewError>, _ result: Result<Success, Failure>) {
         (request, response, data, fileURL) = (other.request, other.response, other.data, other.fileURL)
         (resumeData, metrics, serializationDuration) = (other.resumeData, other.metrics, other.serializationDuration)
@@ -128,8 +135,11 @@ public struct RequestMetrics: Sendable {
     /// Every attempt, of all hops.
     public var attempts: [RetryAttempt] = []
 
+    /// The number of retries because of a serializer.
+    private var repetitions = 0
+
     /// The number of retries. The request after a redirect is not a retry.
-    public var retryCount: Int { attempts.count { $0.reason != nil } }
+    public var retryCount: Int { attempts.count { $0.reason != nil } + repetitions }
 
     /// The time from the beginning of the last attempt until the first byte of its request was sent: adapters, name resolution, connection,
     /// TLS, and the wait for a free connection. Nil if nothing was sent.
@@ -145,6 +155,14 @@ public struct RequestMetrics: Sendable {
     mutating func end(after duration: Duration) {
         self.duration = duration
         startDate = Date(timeIntervalSinceNow: -(duration / .seconds(1)))
+    }
+
+    /// Adds an earlier run, whose answer a serializer has rejected.
+    mutating func add(_ earlier: RequestMetrics?, _ elapsed: Duration) {
+        attempts = (earlier?.attempts ?? []) + attempts
+        repetitions = (earlier?.repetitions ?? 0) + 1
+        timeToHead? += elapsed
+        end(after: duration + elapsed)
     }
 
     /// Metrics without values.

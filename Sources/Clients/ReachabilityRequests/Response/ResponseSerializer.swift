@@ -135,7 +135,7 @@ extension ResponseSerializer {
     }
 
     /// The changed body; nil if it is empty, and may be.
-    func content(
+    package func content(
         _ request: URLRequest?,
         _ response: HTTPURLResponse?,
         _ data: Data?,
@@ -330,7 +330,7 @@ public struct DecodableResponseSerializer<T: Decodable & Sendable>: ResponseSeri
 
 extension Error {
     /// The error of a decoder that was given a page of HTML, with a hint at a captive portal.
-    func naming(pageOf response: HTTPURLResponse) -> any Error {
+    package func naming(pageOf response: HTTPURLResponse) -> any Error {
         guard response.mediaType?.isPage == true, self is DecodingError else { return self }
         let hint = "it is a page of HTML, perhaps that of a captive portal"
         return DecodingError.dataCorrupted(

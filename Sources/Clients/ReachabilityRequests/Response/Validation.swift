@@ -31,9 +31,7 @@ extension DataStreamRequest {
 extension DownloadRequest {
     /// A validation of an answer and its file, on any thread.
     public typealias Validation =
-        @Sendable (
-            _ request: URLRequest?, _ response: HTTPURLResponse, _ fileURL: URL?
-        ) -> ValidationResult
+        @Sendable (_ request: URLRequest?, _ response: HTTPURLResponse, _ fileURL: URL?) -> ValidationResult
 
     /// Validates the answer and the complete file with a closure. A file that is rejected is deleted.
     @discardableResult
@@ -105,10 +103,7 @@ struct Validator: Sendable {
         }
     }
 
-    static func refusal(
-        of response: HTTPURLResponse,
-        wanted: [String]
-    ) -> AFError.ResponseValidationFailureReason? {
+    static func refusal(of response: HTTPURLResponse, wanted: [String]) -> AFError.ResponseValidationFailureReason? {
         let types = wanted.compactMap { MIMEType($0) }
         let wanted = wanted.sorted()
         guard let type = response.mediaType else {
@@ -140,16 +135,16 @@ struct Validator: Sendable {
     /// The first rejection, or nil.
     ///
     /// - Parameters:
-    ///   - asked: The number of validations that ran before.
+    ///   - count: The number of validations that ran before.
     ///   - report: Receives each result.
     func refusal(
         _ request: URLRequest?,
         _ response: HTTPURLResponse,
         _ data: Data?,
-        after asked: Int = 0,
+        after count: Int = 0,
         _ report: (Request.ValidationResult) -> Void = { _ in }
     ) -> AFError? {
-        for check in checks.dropFirst(asked) {
+        for check in checks.dropFirst(count) {
             let result = check(request, response, data)
             report(result)
             guard case .failure(let error) = result else { continue }

@@ -24,7 +24,7 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible {
 
     /// The command line of curl(1) that sends the same request, for a POSIX shell, see ``URLRequest/cURLDescription(showingSecrets:)``.
     public func cURLDescription(showingSecrets: Bool = false) -> String {
-        guard var request else { return "$ curl command could not be created" }
+        guard var request = request?.adding(session.headers) else { return "$ curl command could not be created" }
         if request.httpShouldHandleCookies, let cookies = session.cookieStorage?.field(for: request.text) {
             request = request.adding([HTTPHeader(name: "Cookie", value: cookies)])
         }
@@ -107,46 +107,49 @@ private enum DebugText {
 }
 
 extension URLRequest {
-    /// The command line of curl(1) that sends the same request, for a POSIX shell.
+    /// The command line of curl(1) that sends the same request, for a POSIX shell, after a prompt: `$ curl -v`, then a line for each part.
     ///
-    /// Words are quoted, so that the shell does not interpret them. `***` replaces the values of Authorization, Proxy-Authorization, Cookie and
-    /// of fields with `token`, `secret`, `api-key` or `password` in their names, and the password in a URL. A body in memory is included if
-    /// it is text of at most 4096 bytes.
+    /// Secrets are replaced by `***`: passwords in URLs, cookies, and fields such as Authorization. A body that is not text, or longer than
+    /// 4096 bytes, is replaced by the name of a file.
     ///
     /// - Parameter showingSecrets: True if secrets are included.
     public func cURLDescription(showingSecrets: Bool = false) -> String {
-        var words = ["curl"]
         let hasBody = httpBody != nil || httpBodyStream != nil
-        // With a body curl would send POST.
-        if sentMethod == .head, !hasBody {
-            words.append("-I")
-        } else if sentMethod != .get || hasBody {
-            words += ["-X", sentMethod.rawValue]
-        }
+        var lines = ["$ curl -v"]
+        // For HEAD without -I, curl waits for a body.
+        lines.append(sentMethod == .head && !hasBody ? "-I" : "-X \(ShellWord.option(sentMethod.rawValue))")
         for header in headers {
-            let value = showingSecrets || !Self.isSecret(header.name) ? header.value : "***"
-            // Without a value curl would take the field away, with a semicolon it is sent empty.
-            words += ["-H", value.isEmpty ? "\(header.name);" : "\(header.name): \(value)"]
+            let isShown = showingSecrets || !Self.isSecret(header.name)
+            if header.name.isSameName(as: "Cookie"), header.value.contains("=") {
+                let pairs = header.value.split(at: ";").map { isShown ? $0 : $0.prefix { $0 != "=" } + "=***" }
+                lines.insert("-b \(ShellWord.quote(pairs.joined(separator: ";")))", at: 2)
+                continue
+            }
+            let value = isShown ? header.value : "***"
+            // Without a value curl removes the field. With a semicolon the field is sent empty.
+            lines.append("-H \(ShellWord.quote(value.isEmpty ? "\(header.name);" : "\(header.name): \(value)"))")
         }
-        // Else curl would name a type of its own.
-        if hasBody, headers["Content-Type"] == nil { words += ["-H", "Content-Type:"] }
+        // Otherwise curl would send a type of its own.
+        if hasBody, headers["Content-Type"] == nil { lines.append("-H \"Content-Type:\"") }
         if let stream = httpBodyStream {
             if stream.pieces.count == 1, case .file(let path, _) = stream.pieces[0] {
-                words += ["--data-binary", "@\(path)"]
+                lines.append("--data-binary \(ShellWord.quote("@\(path)"))")
             } else {
-                words += ["--data-binary", "@form-of-\(stream.length)-bytes"]
+                lines.append("--data-binary \"@form-of-\(stream.length)-bytes\"")
             }
         } else if let httpBody {
-            if httpBody.count <= 4096, let text = String(validating: httpBody, as: UTF8.self), !text.contains("\0") {
-                words += ["--data-raw", text]
+            if httpBody.count <= 4096, let text = String(validating: httpBody, as: UTF8.self), !text.hasControl {
+                // After -d, curl takes a text that begins with @ for the name of a file.
+                lines.append("\(text.hasPrefix("@") ? "--data-raw" : "-d") \(ShellWord.quote(text))")
             } else {
-                words += ["--data-binary", "@body-of-\(httpBody.count)-bytes"]
+                lines.append("--data-binary \"@body-of-\(httpBody.count)-bytes\"")
             }
         }
-        // Braces and brackets would be patterns of curl's, and a hyphen an option.
-        if text.contains(where: { "[]{}".contains($0) }) { words.append("-g") }
-        words += (text.hasPrefix("-") ? ["--url"] : []) + [showingSecrets ? text : Self.masked(text)]
-        return words.map(ShellWord.quote).joined(separator: " ")
+        // curl takes braces and brackets for patterns, and a hyphen for an option.
+        if text.contains(where: { "[]{}".contains($0) }) { lines.append("-g") }
+        if text.hasPrefix("-") { lines.append("--url") }
+        lines.append(ShellWord.quote(showingSecrets ? text : Self.masked(text)))
+        return lines.joined(separator: " \\\n\t")
     }
 
     static func isSecret(_ name: String) -> Bool {
@@ -166,12 +169,28 @@ extension URLRequest {
     }
 }
 
+extension String {
+    /// A Boolean value that indicates whether it has control characters other than tabs and line breaks.
+    fileprivate var hasControl: Bool {
+        unicodeScalars.contains { $0.properties.generalCategory == .control && !["\t", "\n", "\r"].contains($0) }
+    }
+}
+
 /// Words of a POSIX shell.
 enum ShellWord {
-    private static let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:=@%+,".utf8)
-
+    /// The word in double quotes. An interactive shell expands `!` there, so a word with it is in single quotes.
     static func quote(_ word: String) -> String {
-        if !word.isEmpty, word.utf8.allSatisfy({ plain.contains($0) }) { return word }
-        return "'" + word.split(at: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+        // Scalars, because a quotation mark and a combining character are one `Character`.
+        let scalars = word.unicodeScalars
+        if scalars.contains("!") || word.hasControl {
+            return "'" + scalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
+        }
+        return "\"" + scalars.map { "\\\"$`".unicodeScalars.contains($0) ? "\\\($0)" : String($0) }.joined() + "\""
+    }
+
+    /// The word as it is if a shell does not change it, otherwise in quotes.
+    static func option(_ word: String) -> String {
+        word.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5a).contains($0 & 0xdf) } && !word.isEmpty
+            ? word : quote(word)
     }
 }

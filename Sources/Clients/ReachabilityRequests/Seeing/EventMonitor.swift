@@ -4,10 +4,10 @@ import LinuxSupport
 public import ReachabilityRetry
 import Synchronization
 
-/// Receives the events of the requests of a session, in order, on its queue. No request waits for it. All methods have default
-/// implementations without effect.
+/// Receives the events of the requests of a session, in order, on its queue. No request waits for a monitor. The default implementation of each
+/// method does nothing.
 ///
-/// A task is an attempt of a request. A redirect and the answer to a challenge are parts of it. A retry begins another task.
+/// A task is an attempt of a request. It includes redirects and the answer to a challenge. A retry begins another task.
 public protocol EventMonitor: Sendable {
     /// The queue of the calls. A concurrent queue does not keep the order. The default is the main queue.
     var queue: DispatchQueue { get }
@@ -109,46 +109,28 @@ public protocol EventMonitor: Sendable {
     func didMissEvents(_ count: Int)
 }
 
-/// Default implementations.
+// swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+/// Default implementations. They do nothing.
 extension EventMonitor {
-    /// The main queue.
     public var queue: DispatchQueue { .main }
 
-    /// Does nothing.
     public func request(_: Request, didCreateInitialURLRequest _: URLRequest) {}
-    /// Does nothing.
     public func request(_: Request, didFailToCreateURLRequestWithError _: AFError) {}
-    /// Does nothing.
     public func request(_: Request, didAdaptInitialRequest _: URLRequest, to _: URLRequest) {}
-    /// Does nothing.
     public func request(_: Request, didFailToAdaptURLRequest _: URLRequest, withError _: AFError) {}
-    /// Does nothing.
     public func request(_: Request, didCreateURLRequest _: URLRequest) {}
-    /// Does nothing.
     public func request(_: Request, didCreateTask _: URLSessionTask) {}
-    /// Does nothing.
     public func request(_: Request, didGatherMetrics _: RequestMetrics) {}
-    /// Does nothing.
     public func request(_: Request, didFailTask _: URLSessionTask, earlyWithError _: AFError) {}
-    /// Does nothing.
     public func request(_: Request, didCompleteTask _: URLSessionTask, with _: AFError?) {}
-    /// Does nothing.
     public func requestIsRetrying(_: Request) {}
-    /// Does nothing.
     public func requestDidFinish(_: Request) {}
-    /// Does nothing.
     public func requestDidResume(_: Request) {}
-    /// Does nothing.
     public func request(_: Request, didResumeTask _: URLSessionTask) {}
-    /// Does nothing.
     public func requestDidSuspend(_: Request) {}
-    /// Does nothing.
     public func request(_: Request, didSuspendTask _: URLSessionTask) {}
-    /// Does nothing.
     public func requestDidCancel(_: Request) {}
-    /// Does nothing.
     public func request(_: Request, didCancelTask _: URLSessionTask) {}
-    /// Does nothing.
     public func request(
         _: DataRequest,
         didValidateRequest _: URLRequest?,
@@ -156,34 +138,24 @@ extension EventMonitor {
         data _: Data?,
         withResult _: Request.ValidationResult
     ) {}
-    /// Does nothing.
     public func request(_: DataRequest, didParseResponse _: DataResponse<Data?, AFError>) {}
-    /// Does nothing.
     public func request<Value: Sendable>(_: DataRequest, didParseResponse _: DataResponse<Value, AFError>) {}
-    /// Does nothing.
     public func request(
         _: DataStreamRequest,
         didValidateRequest _: URLRequest?,
         response _: HTTPURLResponse,
         withResult _: Request.ValidationResult
     ) {}
-    /// Does nothing.
     public func request<Value: Sendable>(_: DataStreamRequest, didParseStream _: Result<Value, AFError>) {}
-    /// Does nothing.
     public func request(_: UploadRequest, didCreateUploadable _: UploadRequest.Uploadable) {}
-    /// Does nothing.
     public func request(_: UploadRequest, didFailToCreateUploadableWithError _: AFError) {}
-    /// Does nothing.
     public func request(_: UploadRequest, didProvideInputStream _: InputStream) {}
-    /// Does nothing.
     public func request(
         _: DownloadRequest,
         didFinishDownloadingUsing _: URLSessionTask,
         with _: Result<URL, AFError>
     ) {}
-    /// Does nothing.
     public func request(_: DownloadRequest, didCreateDestinationURL _: URL) {}
-    /// Does nothing.
     public func request(
         _: DownloadRequest,
         didValidateRequest _: URLRequest?,
@@ -191,15 +163,10 @@ extension EventMonitor {
         fileURL _: URL?,
         withResult _: Request.ValidationResult
     ) {}
-    /// Does nothing.
     public func request(_: DownloadRequest, didParseResponse _: DownloadResponse<URL?, AFError>) {}
-    /// Does nothing.
     public func request<Value: Sendable>(_: DownloadRequest, didParseResponse _: DownloadResponse<Value, AFError>) {}
-    /// Does nothing.
     public func request(_: Request, didReceiveResponse _: HTTPURLResponse) {}
-    /// Does nothing.
     public func request(_: Request, didReportRetryEvent _: RetryEvent) {}
-    /// Does nothing.
     public func didMissEvents(_: Int) {}
 }
 
@@ -212,9 +179,7 @@ final class MonitorList: Sendable {
 
     private let own: [MonitorQueue]
 
-    /// - Parameters:
-    ///   - monitors: The monitors.
-    ///   - others: Receive each event before the monitors do.
+    /// Creates a list of monitors, which receive each event after those of another list.
     init(_ monitors: [any EventMonitor], after others: MonitorList? = nil) {
         own = (others?.own ?? []) + monitors.map(MonitorQueue.init)
     }

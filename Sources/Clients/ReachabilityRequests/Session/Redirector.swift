@@ -37,7 +37,7 @@ public protocol RedirectHandler: Sendable {
     )
 }
 
-/// Follows redirects, or does not, or changes the next request.
+/// A handler of redirects that follows them, refuses them or changes the next request.
 public struct Redirector: RedirectHandler {
     /// The action for redirects.
     public enum Behavior: Sendable {
@@ -49,18 +49,13 @@ public struct Redirector: RedirectHandler {
         case modify(@Sendable (URLSessionTask, URLRequest, HTTPURLResponse) -> URLRequest?)
     }
 
-    /// Follows redirects.
-    public static let follow = Redirector(behavior: .follow)
-    /// Does not follow redirects.
-    public static let doNotFollow = Redirector(behavior: .doNotFollow)
-
     /// The action for redirects.
     public let behavior: Behavior
 
     /// A handler of redirects.
     public init(behavior: Behavior) { self.behavior = behavior }
 
-    /// Decides as ``behavior`` says.
+    /// Applies ``behavior``.
     public func task(
         _ task: URLSessionTask,
         willBeRedirectedTo request: URLRequest,

@@ -8,7 +8,7 @@ private struct ComposedRequest: URLRequestConvertible {
         _ url: any URLConvertible,
         _ method: HTTPMethod,
         _ headers: HTTPHeaders?,
-        _ modifier: Session.RequestModifier?,
+        _ modifier: Session.RequestModifier? = nil,
         encode: @escaping @Sendable (URLRequest) throws -> URLRequest = { $0 }
     ) {
         make = {
@@ -16,17 +16,6 @@ private struct ComposedRequest: URLRequestConvertible {
             try modifier?(&request)
             return try encode(request)
         }
-    }
-
-    init<Parameters: Encodable & Sendable>(
-        _ url: any URLConvertible,
-        _ method: HTTPMethod,
-        _ parameters: Parameters?,
-        _ encoder: any ParameterEncoder,
-        _ headers: HTTPHeaders?,
-        _ modifier: Session.RequestModifier?
-    ) {
-        self.init(url, method, headers, modifier) { try encoder.encode(parameters, into: $0) }
     }
 
     func asURLRequest() throws -> URLRequest { try make() }
@@ -42,10 +31,13 @@ private struct Upload: UploadConvertible {
 }
 
 /// A request whose body is a form.
-private struct FormUpload: UploadConvertible {
-    let request: any URLRequestConvertible
-    let form: Result<MultipartFormData, any Error>
-    let threshold: UInt64
+struct FormUpload: UploadConvertible {
+    fileprivate let request: any URLRequestConvertible
+    fileprivate let form: Result<MultipartFormData, any Error>
+    fileprivate let threshold: UInt64
+
+    /// A Boolean value that indicates whether the form is written to a file.
+    var isLong: Bool { (try? form.get().isWritten(usingThreshold: threshold)) ?? false }
 
     func asURLRequest() throws -> URLRequest {
         var request = try request.asURLRequest()
@@ -59,16 +51,19 @@ private struct FormUpload: UploadConvertible {
 
 /// Requests. They are sent by their first handler, or soon after their creation, unless ``startRequestsImmediately`` is false. If a request
 /// cannot be created, its result is the error, and nothing is sent.
+///
+/// | Parameter | Meaning |
+/// |---|---|
+/// | `convertible` | The URL, the request or a router. |
+/// | `parameters`, `encoding`, `encoder` | The parameters, and their place and form. |
+/// | `interceptor` | An interceptor that is called before that of the session. |
+/// | `shouldAutomaticallyResume` | The setting of the request, in place of ``startRequestsImmediately``. |
+/// | `requestModifier` | A closure that changes the request before the parameters are encoded. |
 extension Session {
     /// Changes a request before its parameters are encoded.
     public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
 
     /// A request.
-    ///
-    /// - Parameters:
-    ///   - convertible: The request, or a router.
-    ///   - interceptor: Asked before the session's own.
-    ///   - shouldAutomaticallyResume: The setting of the request, in place of ``startRequestsImmediately``.
     @discardableResult
     public func request(
         _ convertible: any URLRequestConvertible,
@@ -79,16 +74,6 @@ extension Session {
     }
 
     /// A request with parameters of no particular type.
-    ///
-    /// - Parameters:
-    ///   - convertible: The URL.
-    ///   - method: The method.
-    ///   - parameters: The parameters; nil for none.
-    ///   - encoding: How and where the parameters are encoded.
-    ///   - headers: The header fields.
-    ///   - interceptor: Asked before the session's own.
-    ///   - shouldAutomaticallyResume: The setting of the request, in place of ``startRequestsImmediately``.
-    ///   - requestModifier: Changes the request before the parameters are encoded.
     @discardableResult
     public func request(
         _ convertible: any URLConvertible,
@@ -103,7 +88,7 @@ extension Session {
         let composed = ComposedRequest(convertible, method, headers, requestModifier) {
             try encoding.encode($0, with: parameters)
         }
-        return request(composed, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
+        return DataRequest(composed, in: self, interceptor).start(shouldAutomaticallyResume)
     }
 
     /// A request with an encodable value as its parameters.
@@ -118,33 +103,26 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
-        let composed = ComposedRequest(convertible, method, parameters, encoder, headers, requestModifier)
-        return request(composed, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
+        let composed = ComposedRequest(convertible, method, headers, requestModifier) {
+            try encoder.encode(parameters, into: $0)
+        }
+        return DataRequest(composed, in: self, interceptor).start(shouldAutomaticallyResume)
     }
 
-    /// A request whose answer is read as it comes, see ``DataStreamRequest``.
+    /// A request whose answer is read in pieces, see ``DataStreamRequest``.
     ///
-    /// - Parameters:
-    ///   - convertible: The request, or a router.
-    ///   - automaticallyCancelOnStreamError: True if a value that cannot be read ends the request.
-    ///   - interceptor: Asked before the session's own.
-    ///   - shouldAutomaticallyResume: The setting of the request, in place of ``startRequestsImmediately``.
+    /// - Parameter automaticallyCancelOnStreamError: True if a value that cannot be read ends the request.
     public func streamRequest(
         _ convertible: any URLRequestConvertible,
         automaticallyCancelOnStreamError: Bool = false,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil
     ) -> DataStreamRequest {
-        let request = DataStreamRequest(
-            convertible,
-            in: self,
-            interceptor,
-            cancelsOnError: automaticallyCancelOnStreamError
-        )
-        return request.start(shouldAutomaticallyResume)
+        DataStreamRequest(convertible, in: self, interceptor, cancelsOnError: automaticallyCancelOnStreamError)
+            .start(shouldAutomaticallyResume)
     }
 
-    /// A request whose answer is read as it comes.
+    /// A request whose answer is read in pieces.
     public func streamRequest(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -154,15 +132,12 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataStreamRequest {
-        streamRequest(
-            ComposedRequest(convertible, method, headers, requestModifier),
-            automaticallyCancelOnStreamError: automaticallyCancelOnStreamError,
-            interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume
-        )
+        let composed = ComposedRequest(convertible, method, headers, requestModifier)
+        return DataStreamRequest(composed, in: self, interceptor, cancelsOnError: automaticallyCancelOnStreamError)
+            .start(shouldAutomaticallyResume)
     }
 
-    /// A request with an encodable value as its parameters, whose answer is read as it comes.
+    /// A request with an encodable value as its parameters, whose answer is read in pieces.
     public func streamRequest<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -174,27 +149,18 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataStreamRequest {
-        streamRequest(
-            ComposedRequest(convertible, method, parameters, encoder, headers, requestModifier),
-            automaticallyCancelOnStreamError: automaticallyCancelOnStreamError,
-            interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume
-        )
+        let composed = ComposedRequest(convertible, method, headers, requestModifier) {
+            try encoder.encode(parameters, into: $0)
+        }
+        return DataStreamRequest(composed, in: self, interceptor, cancelsOnError: automaticallyCancelOnStreamError)
+            .start(shouldAutomaticallyResume)
     }
 }
 
-/// Uploads. Files, streams and forms are read while they are sent, in pieces of at most 64 KiB. `fileManager` is not used.
+/// Uploads of bytes, a file, a stream or a form. Files and streams are read while they are sent, in pieces of at most 64 KiB. The Content-Type of a
+/// form replaces that of the request. A form of the threshold's length or longer is written to a temporary file. `fileManager` has no effect.
 extension Session {
     /// An upload of bytes, a file or a stream.
-    ///
-    /// - Parameters:
-    ///   - body: The bytes, the URL of the file, or the stream.
-    ///   - convertible: The URL.
-    ///   - method: The method.
-    ///   - headers: The header fields.
-    ///   - interceptor: Asked before the session's own.
-    ///   - shouldAutomaticallyResume: The setting of the request, in place of ``startRequestsImmediately``.
-    ///   - requestModifier: Changes the request.
     @discardableResult
     public func upload(
         _ body: some UploadableConvertible,
@@ -206,12 +172,8 @@ extension Session {
         fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        upload(
-            body,
-            with: ComposedRequest(convertible, method, headers, requestModifier),
-            interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume
-        )
+        let composed = ComposedRequest(convertible, method, headers, requestModifier)
+        return start(Upload(request: composed, body: body), interceptor, shouldAutomaticallyResume)
     }
 
     /// An upload of bytes, a file or a stream.
@@ -223,10 +185,10 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        UploadRequest(Upload(request: convertible, body: body), in: self, interceptor).start(shouldAutomaticallyResume)
+        start(Upload(request: convertible, body: body), interceptor, shouldAutomaticallyResume)
     }
 
-    /// An upload of a form. Its Content-Type is that of the form. A form without files that is shorter than the threshold is encoded in memory.
+    /// An upload of a form.
     @discardableResult
     public func upload(
         multipartFormData: MultipartFormData,
@@ -239,13 +201,9 @@ extension Session {
         fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        upload(
-            multipartFormData: multipartFormData,
-            with: ComposedRequest(convertible, method, headers, requestModifier),
-            usingThreshold: encodingMemoryThreshold,
-            interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume
-        )
+        let composed = ComposedRequest(convertible, method, headers, requestModifier)
+        let form = FormUpload(request: composed, form: .success(multipartFormData), threshold: encodingMemoryThreshold)
+        return start(form, interceptor, shouldAutomaticallyResume)
     }
 
     /// An upload of a form.
@@ -258,13 +216,9 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        upload(
-            .success(multipartFormData),
-            convertible,
-            encodingMemoryThreshold,
-            interceptor,
-            shouldAutomaticallyResume
-        )
+        let threshold = encodingMemoryThreshold
+        let form = FormUpload(request: convertible, form: .success(multipartFormData), threshold: threshold)
+        return start(form, interceptor, shouldAutomaticallyResume)
     }
 
     /// An upload of a form that a closure fills. An error of the closure is the result.
@@ -280,13 +234,10 @@ extension Session {
         fileManager: FileManager = .default,
         requestModifier: RequestModifier? = nil
     ) -> UploadRequest {
-        upload(
-            multipartFormData: multipartFormData,
-            with: ComposedRequest(convertible, method, headers, requestModifier),
-            usingThreshold: encodingMemoryThreshold,
-            interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume
-        )
+        let composed = ComposedRequest(convertible, method, headers, requestModifier)
+        let form = Self.form(filledBy: multipartFormData)
+        let upload = FormUpload(request: composed, form: form, threshold: encodingMemoryThreshold)
+        return start(upload, interceptor, shouldAutomaticallyResume)
     }
 
     /// An upload of a form that a closure fills. An error of the closure is the result.
@@ -299,35 +250,33 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         fileManager: FileManager = .default
     ) -> UploadRequest {
-        let form = Result {
-            let form = MultipartFormData(fileManager: fileManager)
-            try multipartFormData(form)
-            return form
-        }
-        return upload(form, convertible, encodingMemoryThreshold, interceptor, shouldAutomaticallyResume)
+        let form = Self.form(filledBy: multipartFormData)
+        let upload = FormUpload(request: convertible, form: form, threshold: encodingMemoryThreshold)
+        return start(upload, interceptor, shouldAutomaticallyResume)
     }
 
-    private func upload(
-        _ form: Result<MultipartFormData, any Error>,
-        _ convertible: any URLRequestConvertible,
-        _ threshold: UInt64,
+    private static func form(filledBy fill: (MultipartFormData) throws -> Void) -> Result<MultipartFormData, any Error>
+    {
+        Result {
+            let form = MultipartFormData()
+            try fill(form)
+            return form
+        }
+    }
+
+    private func start(
+        _ upload: any UploadConvertible,
         _ interceptor: (any RequestInterceptor)?,
         _ shouldAutomaticallyResume: Bool?
     ) -> UploadRequest {
-        let upload = FormUpload(request: convertible, form: form, threshold: threshold)
-        return UploadRequest(upload, in: self, interceptor).start(shouldAutomaticallyResume)
+        UploadRequest(upload, in: self, interceptor).start(shouldAutomaticallyResume)
     }
 }
 
-/// Downloads, see ``DownloadRequest``.
+/// Downloads, see ``DownloadRequest``. The closure `destination` chooses the place of the complete file. If it is nil, the file is in the temporary
+/// directory.
 extension Session {
-    /// A download to a place that a closure chooses.
-    ///
-    /// - Parameters:
-    ///   - convertible: The request, or a router.
-    ///   - interceptor: Asked before the session's own.
-    ///   - shouldAutomaticallyResume: The setting of the request, in place of ``startRequestsImmediately``.
-    ///   - destination: Chooses the place of the complete file; nil for one in the temporary directory.
+    /// A download.
     @discardableResult
     public func download(
         _ convertible: any URLRequestConvertible,
@@ -335,12 +284,10 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        DownloadRequest(.request(convertible), to: .chosen(destination), in: self, interceptor).start(
-            shouldAutomaticallyResume
-        )
+        start(.request(convertible), .chosen(destination), interceptor, shouldAutomaticallyResume)
     }
 
-    /// A download with parameters of no particular type, to a place that a closure chooses.
+    /// A download with parameters of no particular type.
     @discardableResult
     public func download(
         _ convertible: any URLConvertible,
@@ -356,15 +303,10 @@ extension Session {
         let composed = ComposedRequest(convertible, method, headers, requestModifier) {
             try encoding.encode($0, with: parameters)
         }
-        return download(
-            composed,
-            interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume,
-            to: destination
-        )
+        return start(.request(composed), .chosen(destination), interceptor, shouldAutomaticallyResume)
     }
 
-    /// A download with an encodable value as its parameters, to a place that a closure chooses.
+    /// A download with an encodable value as its parameters.
     @discardableResult
     public func download<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
@@ -377,22 +319,13 @@ extension Session {
         requestModifier: RequestModifier? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        let composed = ComposedRequest(convertible, method, parameters, encoder, headers, requestModifier)
-        return download(
-            composed,
-            interceptor: interceptor,
-            shouldAutomaticallyResume: shouldAutomaticallyResume,
-            to: destination
-        )
+        let composed = ComposedRequest(convertible, method, headers, requestModifier) {
+            try encoder.encode(parameters, into: $0)
+        }
+        return start(.request(composed), .chosen(destination), interceptor, shouldAutomaticallyResume)
     }
 
-    /// The continuation of a download that was cancelled or has failed.
-    ///
-    /// - Parameters:
-    ///   - data: ``DownloadRequest/resumeData`` of that download.
-    ///   - interceptor: Asked before the session's own.
-    ///   - shouldAutomaticallyResume: The setting of the request, in place of ``startRequestsImmediately``.
-    ///   - destination: Chooses the place of the complete file; nil for one in the temporary directory.
+    /// The continuation of a download that was cancelled or has failed, with its ``DownloadRequest/resumeData``.
     @discardableResult
     public func download(
         resumingWith data: Data,
@@ -400,22 +333,15 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        DownloadRequest(.resumeData(data), to: .chosen(destination), in: self, interceptor).start(
-            shouldAutomaticallyResume
-        )
+        start(.resumeData(data), .chosen(destination), interceptor, shouldAutomaticallyResume)
     }
 
-    /// A download to a path. Until the file is complete it is `NAME.part` beside its place, from which the next download to the same path
-    /// continues, also in another process.
+    /// A download to a path. Until the file is complete it is `NAME.part` beside its place. The next download to the same path continues it, also in
+    /// another process.
     ///
     /// - Parameters:
-    ///   - convertible: The URL.
-    ///   - path: The path of the file.
     ///   - replacing: True if an existing file is replaced. Otherwise it is an error.
     ///   - isResuming: True if an existing part is continued.
-    ///   - headers: The header fields.
-    ///   - interceptor: Asked before the session's own.
-    ///   - shouldAutomaticallyResume: The setting of the request, in place of ``startRequestsImmediately``.
     @discardableResult
     public func download(
         _ convertible: any URLConvertible,
@@ -427,7 +353,16 @@ extension Session {
         shouldAutomaticallyResume: Bool? = nil
     ) -> DownloadRequest {
         let target = DownloadRequest.Target.file(path, replacing: replacing, isResuming: isResuming)
-        let composed = ComposedRequest(convertible, .get, headers, nil)
-        return DownloadRequest(.request(composed), to: target, in: self, interceptor).start(shouldAutomaticallyResume)
+        let composed = ComposedRequest(convertible, .get, headers)
+        return start(.request(composed), target, interceptor, shouldAutomaticallyResume)
+    }
+
+    private func start(
+        _ source: DownloadRequest.Downloadable,
+        _ target: DownloadRequest.Target,
+        _ interceptor: (any RequestInterceptor)?,
+        _ shouldAutomaticallyResume: Bool?
+    ) -> DownloadRequest {
+        DownloadRequest(source, to: target, in: self, interceptor).start(shouldAutomaticallyResume)
     }
 }

@@ -16,7 +16,7 @@ import ServerTrustNIO
 public final class Session: Sendable {
     /// The HTTP client. Its settings are those of the session. The `validate` of its options runs before the validations of a request.
     public let client: RetryingHTTPClient
-    /// Asked before every attempt, and about failures that the policy does not retry, or no more.
+    /// The interceptor that is called before every attempt, and after failures that the policy does not retry, or no longer.
     public let interceptor: (any RequestInterceptor)?
     /// The header fields that each request has, unless it has its own of that name.
     public let headers: HTTPHeaders
@@ -52,7 +52,7 @@ public final class Session: Sendable {
     ///   - limits: The maximum sizes of bodies in memory.
     ///   - startRequestsImmediately: True if a request is sent by its first handler, and at most 50 ms after its creation without one.
     ///   - requestSetup: When a request is adapted.
-    ///   - interceptor: Asked before every attempt, and about failures that the policy does not retry.
+    ///   - interceptor: The interceptor that is called before every attempt, and after failures that the policy does not retry.
     ///   - serverTrustManager: The evaluators of servers. If it is not nil, the session has connections of its own, with the configuration
     ///     of `client`.
     ///   - redirectHandler: The handler of redirects.
@@ -87,10 +87,9 @@ public final class Session: Sendable {
         active = ActiveRequests()
     }
 
-    /// - Parameters:
-    ///   - other: A session with the same client, interceptor and monitors.
-    ///   - settings: When and how requests are sent again.
-    ///   - active: Its requests; nil for those of the other session.
+    /// A copy of a session with other settings of retries.
+    ///
+    /// - Parameter active: The requests of the copy; nil for those of the other session.
     init(_ other: Session, _ settings: RetrySettings, _ active: ActiveRequests? = nil) {
         client = other.client.overriding { $0 = settings }
         ownClient = other.ownClient
@@ -139,7 +138,7 @@ extension Session {
 
     /// When a request is adapted for the first time.
     public enum RequestSetup: Hashable, Sendable {
-        /// When it is created. It is sent later, see ``Session/startRequestsImmediately``. Downloads are adapted when they are sent.
+        /// When it is created. It is sent later, see ``Session/startRequestsImmediately``. An error of an adapter ends a request that was not sent.
         case eager
         /// When it is sent.
         case lazy

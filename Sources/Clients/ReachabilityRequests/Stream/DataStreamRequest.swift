@@ -4,15 +4,15 @@ public import FoundationEssentials
 import LinuxSupport
 import NIOCore
 
-/// A request whose answer is read as it comes, in pieces, and is not kept. It is sent when the first piece is requested, and is read by one
-/// loop, or by any number of handlers.
+/// A request whose answer is read in pieces and is not kept. It is sent when the first piece is requested. One loop reads it, or any number of
+/// handlers.
 ///
 /// ```swift
 /// for try await piece in session.streamRequest("https://example.org/events").validate() { print(piece.count) }
 /// ```
 ///
-/// The next piece is read after the previous one was taken, so a faster server waits. The request is sent again as every request is, until
-/// an answer begins. After that it is not, because a reader would receive the beginning twice. The duration of the answer is not limited.
+/// The next piece is read after the previous one was taken, so a faster server waits. The request is sent again like every request, until an
+/// answer begins. Then it is not, because a reader would receive the beginning twice. The duration of the answer is not limited.
 public final class DataStreamRequest: Request, @unchecked Sendable {  // Unchecked because its superclass is.
     /// Receives each piece, then once the completion.
     typealias Listener = @Sendable (Data?, Completion?) async -> Void
@@ -131,7 +131,7 @@ extension DataStreamRequest {
         return piece
     }
 
-    /// The result of a request that is read as it comes.
+    /// The result of a request that is read in pieces.
     public struct Completion: Sendable {
         /// The request as it was sent last; nil if it could not be created.
         public let request: URLRequest?
@@ -163,11 +163,11 @@ extension DataStreamRequest: AsyncSequence {
     public typealias Failure = AFError
 
     /// Sends nothing. The first piece that is requested does.
-    public func makeAsyncIterator() -> Iterator { Iterator(base: StreamReader(self, DataPieces())) }
+    public func makeAsyncIterator() -> Iterator { Iterator(base: StreamReader(self, .data)) }
 
     /// Reads the pieces. If it is released before the end, the request is cancelled.
     public struct Iterator: AsyncIteratorProtocol {
-        fileprivate var base: StreamReader<DataPieces>
+        fileprivate var base: StreamReader<Data, Never>
 
         /// The next piece; nil at the end.
         ///
@@ -188,16 +188,11 @@ extension DataStreamRequest {
     /// for try await text in session.streamRequest("https://example.org/log").validate().strings() { print(text) }
     /// ```
     public func strings() -> some AsyncSequence<String, AFError> & Sendable {
-        StreamSequence(request: self, decoder: StringPieces())
+        StreamSequence(request: self, decoder: .strings)
     }
 
-    /// The answer as values, one per line (JSON Lines). Empty lines are skipped. The first line that cannot be read ends the request.
-    ///
-    /// - Parameters:
-    ///   - type: The type of a value.
-    ///   - decoder: Reads a line.
-    /// - Returns: The values. It ends with ``AFError/responseSerializationFailed(reason:)`` also where a line is longer than
-    ///   ``ResponseLimits/body``.
+    /// The answer as values, one per line (JSON Lines). Empty lines are skipped. The first line that cannot be read, or is longer than
+    /// ``ResponseLimits/body``, ends the request with ``AFError/responseSerializationFailed(reason:)``.
     public func decodables<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
         using decoder: any DataDecoder = JSONDecoder()
@@ -205,22 +200,22 @@ extension DataStreamRequest {
         StreamSequence(request: self, decoder: pieces(DecodableStreamSerializer<Value>(decoder: decoder)))
     }
 
-    func pieces<Serializer: DataStreamSerializer>(_ serializer: Serializer) -> SerializedPieces<Serializer> {
-        SerializedPieces(serializer, limit: session.limits.body)
+    func pieces<Value: Sendable>(_ serializer: some DataStreamSerializer<Value>) -> PieceDecoder<Value, AFError> {
+        PieceDecoder(serializer, limit: session.limits.body)
     }
 }
 
 /// The elements that a decoder makes of the pieces of a request.
-private struct StreamSequence<Decoder: PieceDecoder>: AsyncSequence, Sendable {
+private struct StreamSequence<Value: Sendable, Refusal: RequestFailure>: AsyncSequence, Sendable {
     let request: DataStreamRequest
-    let decoder: Decoder
+    let decoder: PieceDecoder<Value, Refusal>
 
     func makeAsyncIterator() -> Iterator { Iterator(base: StreamReader(request, decoder)) }
 
     struct Iterator: AsyncIteratorProtocol {
-        var base: StreamReader<Decoder>
+        var base: StreamReader<Value, Refusal>
 
-        mutating func next(isolation: isolated (any Actor)?) async throws(AFError) -> Decoder.Element? {
+        mutating func next(isolation: isolated (any Actor)?) async throws(AFError) -> Value? {
             try await base.nextElement()
         }
     }
@@ -261,7 +256,7 @@ extension DataStreamRequest {
         public func cancel() { request.cancel() }
     }
 
-    /// An event of a request that is read as it comes.
+    /// An event of a request that is read in pieces.
     public enum Event<Success: Sendable, Failure: Error>: Sendable {
         /// A value has come, or one that cannot be read.
         case stream(Result<Success, Failure>)
@@ -279,7 +274,7 @@ extension DataStreamRequest {
         on queue: DispatchQueue = .main,
         stream handler: @escaping Handler<Data, Never>
     ) -> Self {
-        tell(DataPieces(), to: handler, on: queue)
+        call(handler, with: .data, on: queue)
     }
 
     /// Calls the handler with UTF-8 text in whole characters.
@@ -288,18 +283,11 @@ extension DataStreamRequest {
         on queue: DispatchQueue = .main,
         stream handler: @escaping Handler<String, Never>
     ) -> Self {
-        tell(StringPieces(), to: handler, on: queue)
+        call(handler, with: .strings, on: queue)
     }
 
     /// Calls the handler with values, one per line. After a line that cannot be read the next one is read, unless the handler cancels, or
-    /// ``automaticallyCancelOnStreamError`` is true.
-    ///
-    /// - Parameters:
-    ///   - type: The type of a value.
-    ///   - queue: The queue of the handler.
-    ///   - decoder: Reads a line.
-    ///   - preprocessor: Changes a line first.
-    ///   - handler: Receives the values and the end.
+    /// ``automaticallyCancelOnStreamError`` is true. The preprocessor changes each line first.
     @discardableResult
     public func responseStreamDecodable<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
@@ -309,7 +297,7 @@ extension DataStreamRequest {
         stream handler: @escaping Handler<Value, AFError>
     ) -> Self {
         let serializer = DecodableStreamSerializer<Value>(decoder: decoder, dataPreprocessor: preprocessor)
-        return tell(pieces(serializer), to: handler, on: queue)
+        return call(handler, with: pieces(serializer), on: queue)
     }
 
     /// Calls the handler with the values of a serializer, see ``DataStreamSerializer``. After a value that cannot be read the next one is read,
@@ -320,12 +308,12 @@ extension DataStreamRequest {
         on queue: DispatchQueue = .main,
         stream handler: @escaping Handler<Serializer.SerializedObject, AFError>
     ) -> Self {
-        tell(pieces(serializer), to: handler, on: queue)
+        call(handler, with: pieces(serializer), on: queue)
     }
 
-    private func tell<Decoder: PieceDecoder>(
-        _ decoder: Decoder,
-        to handler: @escaping Handler<Decoder.Element, Decoder.Failure>,
+    private func call<Value: Sendable, Refusal: RequestFailure>(
+        _ handler: @escaping Handler<Value, Refusal>,
+        with decoder: PieceDecoder<Value, Refusal>,
         on queue: DispatchQueue
     ) -> Self {
         let decoder = Locked(decoder)

@@ -1,7 +1,7 @@
 public import FoundationEssentials
 
-/// Makes values of an answer that is read as it comes. It receives each piece as it comes, which may end anywhere.
-/// ``DecodableStreamSerializer`` receives lines, and ``StringStreamSerializer`` whole characters.
+/// Makes values of the pieces of an answer. A piece may end anywhere. ``DecodableStreamSerializer`` receives lines, and
+/// ``StringStreamSerializer`` whole characters.
 public protocol DataStreamSerializer<SerializedObject>: Sendable {
     /// The type of a value.
     associatedtype SerializedObject: Sendable
@@ -11,7 +11,7 @@ public protocol DataStreamSerializer<SerializedObject>: Sendable {
     func serialize(_ data: Data) throws -> SerializedObject
 }
 
-/// The pieces as they come.
+/// The pieces themselves.
 public struct PassthroughStreamSerializer: DataStreamSerializer {
     /// A serializer.
     public init() {}
@@ -55,7 +55,7 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
 }
 
 extension DataStreamSerializer where Self == PassthroughStreamSerializer {
-    /// The pieces as they come.
+    /// The pieces themselves.
     public static var passthrough: PassthroughStreamSerializer { PassthroughStreamSerializer() }
 }
 
@@ -75,44 +75,44 @@ extension DataStreamSerializer {
     }
 }
 
-/// The values of a serializer.
-struct SerializedPieces<Serializer: DataStreamSerializer>: PieceDecoder {
-    private let serializer: Serializer
+/// Makes elements of the pieces of an answer. A piece may end anywhere.
+struct PieceDecoder<Element: Sendable, Failure: RequestFailure>: Sendable {
     private var splitter: any PieceSplitter
+    private let make: @Sendable (Result<Data, AFError>) -> Result<Element, Failure>
 
-    /// - Parameters:
-    ///   - serializer: The serializer.
-    ///   - limit: The maximum length of a line, in bytes.
-    init(_ serializer: Serializer, limit: Int) {
-        self.serializer = serializer
-        splitter = (serializer as? any SplittingSerializer)?.splitter(limit: limit) ?? Pieces()
-    }
+    /// The elements that are complete now.
+    mutating func decode(_ piece: Data) -> [Result<Element, Failure>] { splitter.split(piece).map(make) }
 
-    mutating func decode(_ piece: Data) -> [Result<Serializer.SerializedObject, AFError>] {
-        splitter.split(piece).map { serialize($0) }
-    }
+    /// The rest at the end.
+    mutating func finish() -> [Result<Element, Failure>] { splitter.finish().map(make) }
+}
 
-    mutating func finish() -> [Result<Serializer.SerializedObject, AFError>] {
-        splitter.finish().map { serialize($0) }
-    }
-
-    private func serialize(_ part: Result<Data, AFError>) -> Result<Serializer.SerializedObject, AFError> {
-        Result { try serializer.serialize(try part.get()) }.mapError { error in
-            error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
-        }
+extension PieceDecoder where Failure == Never {
+    /// A decoder of parts that can always be read.
+    private init(_ splitter: any PieceSplitter, _ read: @escaping @Sendable (Data) -> Element) {
+        self.init(splitter: splitter) { part in .success(read((try? part.get()) ?? Data())) }
     }
 }
 
-/// Text in UTF-8, in whole characters.
-struct StringPieces: PieceDecoder {
-    private var characters = Characters()
+extension PieceDecoder<Data, Never> {
+    /// The pieces themselves.
+    static var data: Self { Self(Pieces()) { $0 } }
+}
 
-    mutating func decode(_ piece: Data) -> [Result<String, Never>] { Self.text(characters.whole(piece)) }
+extension PieceDecoder<String, Never> {
+    /// Text in UTF-8, in whole characters.
+    static var strings: Self { Self(Characters()) { String(decoding: $0, as: UTF8.self) } }
+}
 
-    mutating func finish() -> [Result<String, Never>] { Self.text(characters.takeRest()) }
-
-    private static func text(_ bytes: Data) -> [Result<String, Never>] {
-        bytes.isEmpty ? [] : [.success(String(decoding: bytes, as: UTF8.self))]
+extension PieceDecoder where Failure == AFError {
+    /// The values of a serializer, with the maximum length of a line in bytes.
+    init<Serializer: DataStreamSerializer<Element>>(_ serializer: Serializer, limit: Int) {
+        let splitter: any PieceSplitter = (serializer as? any SplittingSerializer)?.splitter(limit: limit) ?? Pieces()
+        self.init(splitter: splitter) { part in
+            Result { try serializer.serialize(try part.get()) }.mapError { error in
+                error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
+            }
+        }
     }
 }
 
@@ -125,7 +125,7 @@ private protocol PieceSplitter: Sendable {
     mutating func finish() -> [Result<Data, AFError>]
 }
 
-/// A serializer that does not receive the pieces as they come.
+/// A serializer that does not receive the pieces themselves.
 private protocol SplittingSerializer {
     func splitter(limit: Int) -> any PieceSplitter
 }
@@ -149,20 +149,16 @@ private struct Characters: PieceSplitter {
     /// The beginning of a character, at most three bytes.
     private var rest = Data()
 
-    mutating func split(_ piece: Data) -> [Result<Data, AFError>] { Self.part(whole(piece)) }
-
-    mutating func finish() -> [Result<Data, AFError>] { Self.part(takeRest()) }
-
-    mutating func whole(_ piece: Data) -> Data {
+    mutating func split(_ piece: Data) -> [Result<Data, AFError>] {
         let bytes = rest + piece
         let begun = Self.begun(at: bytes)
         rest = Data(bytes.suffix(begun))
-        return bytes.dropLast(begun)
+        return Self.part(bytes.dropLast(begun))
     }
 
-    mutating func takeRest() -> Data {
+    mutating func finish() -> [Result<Data, AFError>] {
         defer { rest = Data() }
-        return rest
+        return Self.part(rest)
     }
 
     private static func part(_ bytes: Data) -> [Result<Data, AFError>] { bytes.isEmpty ? [] : [.success(bytes)] }

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// A request that is read as it comes, event by event. An element that cannot be read is an event, and so is the end.
+/// A request whose answer is read event by event. An element that cannot be read is an event, and so is the end.
 ///
 /// ```swift
 /// for await stream in session.streamRequest("https://example.org/log").streamTask().streamingStrings() {
@@ -8,35 +8,29 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// A request has one reader. If there is another, the only event is the end, with ``AFError/sessionTaskFailed(error:)``.
+/// A request has one reader. If there is another, the only event is the end, with ``AFError/sessionTaskFailed(error:)``. The request is cancelled
+/// when the loop is left. If `shouldAutomaticallyCancel` is false, another loop can continue, without the elements that the first one has not
+/// taken of its last piece. A cancelled task cancels the request in any case.
 public struct DataStreamTask: Sendable {
     private let request: DataStreamRequest
 
     fileprivate init(_ request: DataStreamRequest) { self.request = request }
 
     /// The pieces, then the end.
-    ///
-    /// - Parameter shouldAutomaticallyCancel: True if the request is cancelled when the loop is left. If false, another loop can continue, without
-    ///   the elements that the first one has not taken of its last piece. A cancelled task cancels the request in any case.
     public func streamingData(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> some AsyncSequence<DataStreamRequest.Stream<Data, Never>, Never> & Sendable {
-        EventSequence(request: request, decoder: DataPieces(), cancels: shouldAutomaticallyCancel)
+        EventSequence(request: request, decoder: .data, cancels: shouldAutomaticallyCancel)
     }
 
     /// The UTF-8 text in whole characters, then the end.
     public func streamingStrings(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> some AsyncSequence<DataStreamRequest.Stream<String, Never>, Never> & Sendable {
-        EventSequence(request: request, decoder: StringPieces(), cancels: shouldAutomaticallyCancel)
+        EventSequence(request: request, decoder: .strings, cancels: shouldAutomaticallyCancel)
     }
 
     /// The values, one per line, then the end.
-    ///
-    /// - Parameters:
-    ///   - type: The type of a value.
-    ///   - decoder: Reads a line.
-    ///   - shouldAutomaticallyCancel: True if the request is cancelled when the loop is left.
     public func streamingDecodables<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         using decoder: any DataDecoder = JSONDecoder(),
@@ -47,10 +41,6 @@ public struct DataStreamTask: Sendable {
     }
 
     /// The values of a serializer, then the end.
-    ///
-    /// - Parameters:
-    ///   - serializer: Makes the values.
-    ///   - shouldAutomaticallyCancel: True if the request is cancelled when the loop is left.
     public func streamingResponses<Serializer: DataStreamSerializer>(
         serializedUsing serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -72,9 +62,9 @@ extension DataStreamRequest {
 }
 
 /// The events of a request, with elements made of its pieces.
-struct EventSequence<Decoder: PieceDecoder>: AsyncSequence, Sendable {
+struct EventSequence<Value: Sendable, Refusal: RequestFailure>: AsyncSequence, Sendable {
     let request: DataStreamRequest
-    let decoder: Decoder
+    let decoder: PieceDecoder<Value, Refusal>
     let cancels: Bool
 
     func makeAsyncIterator() -> Iterator {
@@ -83,16 +73,14 @@ struct EventSequence<Decoder: PieceDecoder>: AsyncSequence, Sendable {
 
     struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate let request: DataStreamRequest
-        fileprivate var base: StreamReader<Decoder>
+        fileprivate var base: StreamReader<Value, Refusal>
         private var isOver = false
 
-        fileprivate init(request: DataStreamRequest, base: StreamReader<Decoder>) {
+        fileprivate init(request: DataStreamRequest, base: StreamReader<Value, Refusal>) {
             (self.request, self.base) = (request, base)
         }
 
-        mutating func next(
-            isolation: isolated (any Actor)?
-        ) async -> DataStreamRequest.Stream<Decoder.Element, Decoder.Failure>? {
+        mutating func next(isolation: isolated (any Actor)?) async -> DataStreamRequest.Stream<Value, Refusal>? {
             guard !isOver else { return nil }
             if let element = await base.next() { return DataStreamRequest.Stream(.stream(element), of: request) }
             isOver = true

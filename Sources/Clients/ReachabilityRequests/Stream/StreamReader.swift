@@ -3,16 +3,13 @@ import LinuxSupport
 
 /// Reads a request to its end, and makes elements of the pieces. If it is released before the end, the request is cancelled, or left
 /// to another reader.
-struct StreamReader<Decoder: PieceDecoder>: Sendable {
+struct StreamReader<Element: Sendable, Failure: RequestFailure>: Sendable {
     private let source: Source
-    private var decoder: Decoder
-    private var ready: ArraySlice<Result<Decoder.Element, Decoder.Failure>> = []
+    private var decoder: PieceDecoder<Element, Failure>
+    private var ready: ArraySlice<Result<Element, Failure>> = []
 
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - decoder: Makes the elements.
-    ///   - cancels: True if the request is cancelled when the reader is released. Otherwise another reader can continue.
-    init(_ request: DataStreamRequest, _ decoder: Decoder, cancels: Bool = true) {
+    /// A reader that cancels the request when it is released. If `cancels` is false, another reader can continue.
+    init(_ request: DataStreamRequest, _ decoder: PieceDecoder<Element, Failure>, cancels: Bool = true) {
         source = Source(request, cancels)
         self.decoder = decoder
     }
@@ -21,7 +18,7 @@ struct StreamReader<Decoder: PieceDecoder>: Sendable {
     var isReader: Bool { source.request != nil }
 
     /// The next element, or its error, after which the next one can be read; nil at the end, and if there is another reader.
-    mutating func next() async -> Result<Decoder.Element, Decoder.Failure>? {
+    mutating func next() async -> Result<Element, Failure>? {
         while true {
             if let element = ready.popFirst() {
                 source.request?.didParse(element)
@@ -39,7 +36,7 @@ struct StreamReader<Decoder: PieceDecoder>: Sendable {
     }
 
     /// The next element; nil at the end. The first one that cannot be read ends the request.
-    mutating func nextElement() async throws(AFError) -> Decoder.Element? {
+    mutating func nextElement() async throws(AFError) -> Element? {
         guard let request = source.request else { throw .sessionTaskFailed(error: StreamTaken()) }
         switch await next() {
         case .success(let element)?: return element
@@ -66,26 +63,6 @@ struct StreamReader<Decoder: PieceDecoder>: Sendable {
 
         deinit { if cancels { request?.cancel() } else { request?.leave() } }
     }
-}
-
-/// Makes elements of an answer that comes in pieces, which may end anywhere.
-protocol PieceDecoder: Sendable {
-    associatedtype Element: Sendable
-    /// The error of an element that cannot be read.
-    associatedtype Failure: RequestFailure
-
-    /// The elements that are complete now.
-    mutating func decode(_ piece: Data) -> [Result<Element, Failure>]
-
-    /// The rest at the end.
-    mutating func finish() -> [Result<Element, Failure>]
-}
-
-/// The pieces as they come.
-struct DataPieces: PieceDecoder {
-    mutating func decode(_ piece: Data) -> [Result<Data, Never>] { [.success(piece)] }
-
-    mutating func finish() -> [Result<Data, Never>] { [] }
 }
 
 /// Why an element cannot be read: never, or a ``AFError``.

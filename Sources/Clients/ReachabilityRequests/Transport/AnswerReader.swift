@@ -26,17 +26,6 @@ final class AnswerReader: Sendable {
     let began = ContinuousClock.now
     private let state = Locked(State())
 
-    init(
-        owner: Request,
-        request: URLRequest,
-        upload: UploadRequest.Uploadable?,
-        download: PartialDownload?,
-        leavesBody: Bool
-    ) {
-        (self.owner, self.request, self.upload) = (owner, request, upload)
-        (self.download, self.leavesBody) = (download, leavesBody)
-    }
-
     private var session: Session { owner.session }
 
     /// The request without changes of adapters, as it was created for the latest attempt.
@@ -71,9 +60,9 @@ final class AnswerReader: Sendable {
     /// The request of an attempt, without changes of adapters. After a failed attempt it is created again, unless it was redirected.
     func request(for plain: PlainRequest, afterFailure: Bool) throws -> URLRequest {
         guard afterFailure, plain.url == request.text, plain.method == request.sentMethod else {
-            return current.replacing(by: plain)
+            return current.replacing(by: plain, without: session.headers)
         }
-        let created = owner.source.request(in: session).map { download?.askForRest(in: $0) ?? $0 }
+        let created = owner.source.request().map { download?.requestingRest(in: $0) ?? $0 }
         owner.didCreateAgain(created)
         let next = try created.get()
         state.withLock { $0.current = next }
@@ -83,7 +72,7 @@ final class AnswerReader: Sendable {
     /// An attempt is sent as this request.
     func begin(_ request: URLRequest) { state.withLock { $0.sent = request } }
 
-    /// The network is away.
+    /// The network was lost.
     func waitForNetwork() {
         download?.wait(true)
         owner.change(.upload) { $0.isWaitingForNetwork = true }
@@ -112,9 +101,10 @@ final class AnswerReader: Sendable {
         let sent = sent
         let task = URLSessionTask(originalRequest: request, currentRequest: sent, response: head, state: .running)
         let decision: URLRequest?? = try? await completed { completion in
-            handler.task(task, willBeRedirectedTo: sent.replacing(by: next), for: head) { completion($0) }
+            let following = sent.replacing(by: next, without: session.headers)
+            handler.task(task, willBeRedirectedTo: following, for: head) { completion($0) }
         }
-        return (decision ?? nil)?.plain
+        return (decision ?? nil)?.adding(session.headers, of: next).plain
     }
 
     /// Reads an answer as far as it is needed. A refusal is part of the result, because a redirect may yet be followed.
@@ -246,7 +236,7 @@ struct Answer: Sendable {
     var response: HTTPURLResponse?
     /// The body in memory; nil if no byte came.
     var data: Data?
-    /// The body, not read yet, of an answer that is read as it comes.
+    /// The unread body of an answer that is read in pieces.
     var body: HTTPClientResponse.Body?
     /// The complete file of a download.
     var file: URL?
@@ -256,6 +246,8 @@ struct Answer: Sendable {
     var error: AFError?
     /// The number of validations that have judged it.
     var checkCount = 0
+    /// The responses of handlers, by the numbers of their serializers, if retriers were called about them.
+    var responses: [Int: any Sendable] = [:]
 }
 
 /// The read part of an answer.
@@ -277,6 +269,8 @@ struct ReceivedAnswer: Sendable {
 }
 
 extension Answer {
+    /// The result of attempts.
+    ///
     /// - Parameters:
     ///   - received: The read part of the latest answer; nil if there was none.
     ///   - failure: The error of the request; nil if the answer decides.

@@ -37,14 +37,14 @@ extension Session {
     /// Sends the request until there is an answer to keep.
     private func send(_ request: URLRequest, _ settings: RetrySettings, _ reader: AnswerReader) async -> Answer {
         guard let url = RequestURL(request.text, allowsSockets: true) else {
-            return Answer(error: .invalidURL(url: request.text))
+            return Answer(error: await reader.owner.refusal(of: request))
         }
         let hasBody = reader.upload != nil || request.httpBody != nil || request.httpBodyStream != nil
         let makeBody: @Sendable () throws -> HTTPClientRequest.Body? = { try reader.body() }
         do throws(RetryError) {
             let outcome = try await client.execute(
                 HTTPClientRequest(url: request.text),
-                request.plain,
+                request.adding(headers).plain,
                 to: url.targetHost,
                 settings,
                 hasBody || !reader.owner.adapters.isEmpty ? makeBody : nil
@@ -108,11 +108,12 @@ private struct AttemptStart: ReachabilityRetry.RequestAdapter {
             return (values.hasFailed, values.prepared, values.responder != nil)
         }
         reader.forget()
+        if case .failure(let error)? = prepared { throw error }
         await owner.gate.pass()
         var request: URLRequest
         var isAdapted = true
-        if let prepared {
-            request = try prepared.get()
+        if let prepared = try prepared?.get() {
+            request = reader.download?.requestingRest(in: prepared) ?? prepared
         } else {
             request = try reader.request(for: plain, afterFailure: hasFailed)
             isAdapted = last != nil || !owner.adapters.isEmpty
@@ -125,7 +126,8 @@ private struct AttemptStart: ReachabilityRetry.RequestAdapter {
             owner.willSend(request, isAdapted: isAdapted)
         }
         reader.begin(request)
-        var sent = hasFailed || isAdapted || isChallenged ? request.plain : plain
+        let isChanged = hasFailed || isAdapted || isChallenged
+        var sent = isChanged ? request.adding(owner.session.headers, of: plain).plain : plain
         if request.timeout != reader.request.timeout {
             sent.attemptTimeout = owner.session.attemptTimeout(of: request) ?? .seconds(86_400)
         }
@@ -144,23 +146,34 @@ extension Request {
     /// The retriers in the order in which they are called.
     var retriers: [any RequestRetrier] { interceptors + values.withLock { $0.retriers } }
 
-    /// Adapts the request at its creation.
-    func prepare(_ request: URLRequest) async {
-        guard values.withLock({ $0.isHeld }) else { return }
+    /// Adapts the request at its creation. Returns false if an adapter has failed.
+    func prepare(_ request: URLRequest) async -> Bool {
+        guard values.withLock({ $0.isHeld }) else { return true }
         let last = session.options.adapter
         let isAdapted = last != nil || !adapters.isEmpty
-        let prepared: Result<URLRequest, any Error>
         do {
             let request = isAdapted ? try await adapt(request, by: last) : request
             willSend(request, isAdapted: isAdapted)
-            prepared = .success(request)
+            values.withLock { $0.prepared = .success(request) }
+            return true
         } catch {
-            prepared = .failure(error)
+            values.withLock { $0.prepared = .failure(error) }
+            return false
         }
-        values.withLock { $0.prepared = prepared }
     }
 
-    /// Has the request changed by all adapters.
+    /// Adapts a request whose URL cannot be sent. Returns its error, or that of an adapter.
+    fileprivate func refusal(of request: URLRequest) async -> AFError {
+        do {
+            let request = try await adapt(request, by: nil)
+            willSend(request, isAdapted: !adapters.isEmpty)
+            return .sessionTaskFailed(error: URLError(.unsupportedURL, cause: AFError.invalidURL(url: request.text)))
+        } catch {
+            return error.asAFError(or: .explicitlyCancelled)
+        }
+    }
+
+    /// Returns the request that all adapters have changed.
     ///
     /// - Parameters:
     ///   - initial: The request as it was created.
@@ -187,7 +200,7 @@ extension Request {
     }
 }
 
-/// Asks retriers about failures. They receive an ``AFError``, and their own error is kept together with it.
+/// Calls the retriers for failures. They receive an ``AFError``. An error of a retrier is kept together with it.
 private struct FailureReport: ReachabilityRetry.RequestRetrier {
     let reader: AnswerReader
     /// The retrier of the session's options.
@@ -198,12 +211,8 @@ private struct FailureReport: ReachabilityRetry.RequestRetrier {
         if cause is AuthenticationChallenge { return .retry }
         let error = AFError(attemptError: cause)
         owner.didFail(failed)
-        var result = RetryResult.doNotRetry
-        for retrier in owner.retriers {
-            let answer = try? await completed { retrier.retry(owner, for: owner.session, dueTo: error, completion: $0) }
-            result = answer ?? .doNotRetry
-            guard case .doNotRetry = result else { break }
-        }
+        let result = await owner.judgement(of: error)
+        owner.values.withLock { $0.isGivenUp = !result.retryRequired }
         switch result {
         case .retry, .retryWithDelay: return result.boundedDelay.map { .retryWithDelay($0) } ?? .retry
         case .doNotRetryWithError(let own):

@@ -1,7 +1,5 @@
-public import Dispatch
 import FoundationEssentials
-import ReachabilityRetry
-public import ServerTrust
+public import ReachabilityRequests
 
 /// The settings of a session that Foundation's class of this name has, as far as they have an effect here.
 public final class URLSessionConfiguration {
@@ -17,7 +15,7 @@ public final class URLSessionConfiguration {
     public var httpCookieStorage: HTTPCookieStorage? = HTTPCookieStorage()
     /// A Boolean value that indicates whether cookies are sent and kept. If false, a field Cookie of the caller is still sent.
     public var httpShouldSetCookies = true
-    /// The policy of requests that have ``URLRequest/CachePolicy/useProtocolCachePolicy``.
+    /// The policy of requests that have `useProtocolCachePolicy`.
     public var requestCachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
     /// Always nil, because there is no cache.
     public var urlCache: URLCache?
@@ -37,7 +35,7 @@ public final class URLSessionConfiguration {
     /// The settings with the default header fields.
     public static var af: WithDefaultHeaders.Type { WithDefaultHeaders.self }
 
-    /// Settings with ``HTTPHeaders/default``.
+    /// Settings with `HTTPHeaders.default`.
     public enum WithDefaultHeaders {
         /// New settings.
         public static var `default`: URLSessionConfiguration { URLSessionConfiguration(.default) }
@@ -54,7 +52,8 @@ public final class URLSessionConfiguration {
         }
     }
 
-    fileprivate var settings: RetrySettings {
+    /// The settings of retries.
+    package var settings: RetrySettings {
         var settings = RetrySettings(policy: .singleAttempt)
         if timeoutIntervalForRequest != 60, timeoutIntervalForRequest > 0 {
             settings.options.attemptTimeout = .seconds(min(timeoutIntervalForRequest, 604_800))
@@ -69,46 +68,30 @@ public final class URLSessionConfiguration {
     }
 }
 
-extension Session {
-    /// A session with the settings of a configuration, in the form of Alamofire.
-    ///
-    /// - Parameters:
-    ///   - configuration: The settings. They may be changed afterwards without an effect.
-    ///   - rootQueue: No effect.
-    ///   - startRequestsImmediately: True if a request is sent by its first handler, and at most 50 ms after its creation without one.
-    ///   - requestSetup: When a request is adapted.
-    ///   - requestQueue: No effect.
-    ///   - serializationQueue: No effect.
-    ///   - interceptor: Asked before every attempt, and about failures.
-    ///   - redirectHandler: The handler of redirects.
-    ///   - eventMonitors: Receive events.
-    @_disfavoredOverload
-    public convenience init(
-        configuration: URLSessionConfiguration = .af.default,
-        rootQueue: DispatchQueue? = nil,
-        startRequestsImmediately: Bool = true,
-        requestSetup: RequestSetup = .lazy,
-        requestQueue: DispatchQueue? = nil,
-        serializationQueue: DispatchQueue? = nil,
-        interceptor: (any RequestInterceptor)? = nil,
-        serverTrustManager: ServerTrustManager? = nil,
-        redirectHandler: (any RedirectHandler)? = nil,
-        eventMonitors: [any EventMonitor] = []
-    ) {
-        var headers = configuration.headers
-        if configuration.requestCachePolicy.bypassesRemoteCaches, headers["Cache-Control"] == nil {
-            headers.add(URLRequest.noCache)
-        }
-        self.init(
-            settings: configuration.settings,
-            headers: headers,
-            startRequestsImmediately: startRequestsImmediately,
-            requestSetup: requestSetup,
-            interceptor: interceptor,
-            serverTrustManager: serverTrustManager,
-            redirectHandler: redirectHandler,
-            cookieStorage: configuration.httpShouldSetCookies ? configuration.httpCookieStorage : nil,
-            eventMonitors: eventMonitors
-        )
+/// The type of ``URLSessionConfiguration/urlCache``, which is always nil.
+public enum URLCache: Sendable {
+    /// Not available.
+    @available(
+        *,
+        unavailable,
+        message: "answers are not cached: keep the values in the program, or use a caching proxy"
+    )
+    public static var shared: URLCache { fatalError() }
+
+    /// Not available.
+    @available(*, unavailable, message: "answers are not cached: set urlCache to nil, or use a caching proxy")
+    public init(memoryCapacity: Int, diskCapacity: Int, diskPath: String? = nil) { fatalError() }
+}
+
+extension URLSessionConfiguration {
+    /// Not available.
+    @available(*, unavailable, message: "a process is not suspended: use a service, or an outbox (ReachabilityOutbox)")
+    public static func background(withIdentifier identifier: String) -> URLSessionConfiguration { .default }
+
+    /// Not available.
+    @available(*, unavailable, message: "classes of URLProtocol do not exist: use an interceptor, or a test server")
+    public var protocolClasses: [AnyClass]? {
+        get { nil }
+        set {}
     }
 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
+import NetworkLab
+import ReachabilityAlamofire
 import Testing
-
-@testable import ReachabilityRequests
 
 struct PropertyListTests {
     private static let date = Date(timeIntervalSince1970: 1_800_000_000)
@@ -17,42 +17,40 @@ struct PropertyListTests {
     @Test(arguments: [PropertyListEncoding.xml, .binary])
     func `parameters are sent as a property list, and its values are read`(encoding: PropertyListEncoding) async throws
     {
-        try await withServer({ seen in
-            var reply = Reply(type: seen.fields["content-type"])
-            reply.body = seen.body
-            return reply
-        }) { lab in
-            let parameters: Parameters = [
-                "text": "a<b", "number": 1, "real": 1.5, "flag": true, "date": Self.date, "data": Data([1, 2]),
-                "list": ["x", 2, ["deep": false]] as [any Sendable],
-            ]
-            let session = try lab.session()
-            let request = session.request(lab.server.url(), method: .post, parameters: parameters, encoding: encoding)
-            let value = await withCheckedContinuation { continuation in
-                request.validate(contentType: ["application/x-plist"]).responsePropertyList {
-                    continuation.resume(returning: $0.value)
-                }
-            }
-            let read = try #require(value as? [String: Any])
-            #expect(read["text"] as? String == "a<b" && read["number"] as? Int == 1 && read["real"] as? Double == 1.5)
-            #expect(
-                read["flag"] as? Bool == true && read["date"] as? Date == Self.date
-                    && read["data"] as? Data == Data([1, 2])
-            )
-            let list = try #require(read["list"] as? [Any])
-            #expect(
-                list[0] as? String == "x" && list[1] as? Int == 2
-                    && (list[2] as? [String: Any])?["deep"] as? Bool == false
-            )
-            #expect(read.count == 7 && list.count == 3)
-            struct Part: Decodable, Sendable { var number: Int }
-            let again = session.request(lab.server.url(), method: .post, parameters: parameters, encoding: encoding)
-            #expect(try await again.serializingDecodable(Part.self, decoder: PropertyListDecoder()).value.number == 1)
+        let server = try ScriptedServer { seen in
+            .status(200, headers: [("Content-Type", seen.fields["content-type"] ?? "")], body: seen.body)
         }
+        defer { server.stop() }
+        let parameters: Parameters = [
+            "text": "a<b", "number": 1, "real": 1.5, "flag": true, "date": Self.date, "data": Data([1, 2]),
+            "list": ["x", 2, ["deep": false]] as [any Sendable],
+        ]
+        let session = Session()
+        let request = session.request(server.url("/"), method: .post, parameters: parameters, encoding: encoding)
+        let value = await withCheckedContinuation { continuation in
+            request.validate(contentType: ["application/x-plist"]).responsePropertyList {
+                continuation.resume(returning: $0.value as? [String: any Sendable])
+            }
+        }
+        let read = try #require(value)
+        #expect(read["text"] as? String == "a<b" && read["number"] as? Int == 1 && read["real"] as? Double == 1.5)
+        #expect(
+            read["flag"] as? Bool == true && read["date"] as? Date == Self.date
+                && read["data"] as? Data == Data([1, 2])
+        )
+        let list = try #require(read["list"] as? [Any])
+        #expect(
+            list[0] as? String == "x" && list[1] as? Int == 2
+                && (list[2] as? [String: Any])?["deep"] as? Bool == false
+        )
+        #expect(read.count == 7 && list.count == 3)
+        struct Part: Decodable, Sendable { var number: Int }
+        let again = session.request(server.url("/"), method: .post, parameters: parameters, encoding: encoding)
+        #expect(try await again.serializingDecodable(Part.self, decoder: PropertyListDecoder()).value.number == 1)
     }
 
     @Test func `a value or text that is not a property list is an error`() throws {
-        let request = URLRequest(text: "http://h/", method: .post)
+        let request = try URLRequest(url: "http://h/", method: .post)
         for value: any Sendable in [Int?.none, URL(filePath: "/"), [Int?.none]] {
             let error = #expect(throws: AFError.self) {
                 try PropertyListEncoding.default.encode(request, with: ["a": value])

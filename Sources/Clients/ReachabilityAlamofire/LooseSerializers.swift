@@ -1,10 +1,16 @@
+public import Dispatch
 public import FoundationEssentials
 import LinuxSupport
+public import ReachabilityRequests
 public import ReachabilityRetry
 
-/// The body as dictionaries, arrays, text, numbers and Boolean values, from JSON; null is `nil` as `Any?`.
+import class Foundation.NSNull
+
+// Values of no particular type.
+
+/// The body as dictionaries, arrays, text, numbers and Boolean values, from JSON. Null and a permitted empty body are `NSNull`.
 ///
-/// Prefer ``DecodableResponseSerializer``: its values have types.
+/// Prefer `DecodableResponseSerializer`, whose values have types.
 public struct JSONResponseSerializer: ResponseSerializer {
     /// Changes the body first.
     public let dataPreprocessor: any DataPreprocessor
@@ -19,11 +25,8 @@ public struct JSONResponseSerializer: ResponseSerializer {
         emptyResponseCodes: Set<Int> = defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = defaultEmptyRequestMethods
     ) {
-        self.init(dataPreprocessor, emptyResponseCodes, emptyRequestMethods)
-    }
-
-    init(_ preprocessor: any DataPreprocessor, _ codes: Set<Int>, _ methods: Set<HTTPMethod>) {
-        (dataPreprocessor, emptyResponseCodes, emptyRequestMethods) = (preprocessor, codes, methods)
+        self.dataPreprocessor = dataPreprocessor
+        (self.emptyResponseCodes, self.emptyRequestMethods) = (emptyResponseCodes, emptyRequestMethods)
     }
 
     /// The value, `[String: any Sendable]` for an object. It can be cast to `[String: Any]`.
@@ -33,7 +36,7 @@ public struct JSONResponseSerializer: ResponseSerializer {
         data: Data?,
         error: (any Error)?
     ) throws -> any Sendable {
-        guard let content = try content(request, response, data, error) else { return [String: any Sendable]?.none }
+        guard let content = try content(request, response, data, error) else { return NSNull() }
         do {
             return try JSONDecoder().decode(LooseValue.self, from: content).value
         } catch {
@@ -46,7 +49,7 @@ public struct JSONResponseSerializer: ResponseSerializer {
 
 /// The body as dictionaries, arrays, text, numbers, Boolean values, dates and bytes, from a property list.
 ///
-/// Prefer ``DecodableResponseSerializer`` with a `PropertyListDecoder`: its values have types.
+/// Prefer `DecodableResponseSerializer` with a `PropertyListDecoder`, whose values have types.
 public struct PropertyListResponseSerializer: ResponseSerializer {
     /// A serializer.
     public init() {}
@@ -61,7 +64,7 @@ public struct PropertyListResponseSerializer: ResponseSerializer {
         data: Data?,
         error: (any Error)?
     ) throws -> any Sendable {
-        guard let content = try content(request, response, data, error) else { return [String: any Sendable]?.none }
+        guard let content = try content(request, response, data, error) else { return NSNull() }
         do {
             let decoder = PropertyListDecoder()
             decoder.userInfo[LooseValue.limit] = LooseValue.Limit(content.count)
@@ -72,54 +75,66 @@ public struct PropertyListResponseSerializer: ResponseSerializer {
     }
 }
 
-extension DataDecoder {
-    /// Decodes the bytes of a server.
-    func decodeAnswer<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        if self is PropertyListDecoder, !PropertyList.isSafe([UInt8](data)) {
-            let context = DecodingError.Context(
-                codingPath: [],
-                debugDescription: "it is not a property list, or has too many levels"
-            )
-            throw DecodingError.dataCorrupted(context)
-        }
-        return try decode(type, from: data)
+extension SerializedRequest {
+    /// Calls the handler with dictionaries, arrays, text, numbers and Boolean values.
+    @discardableResult
+    public func responseJSON(
+        queue: DispatchQueue = .main,
+        dataPreprocessor: any DataPreprocessor = JSONResponseSerializer.defaultDataPreprocessor,
+        emptyResponseCodes: Set<Int> = JSONResponseSerializer.defaultEmptyResponseCodes,
+        emptyRequestMethods: Set<HTTPMethod> = JSONResponseSerializer.defaultEmptyRequestMethods,
+        completionHandler: @escaping @Sendable (AFDataResponse<Any>) -> Void
+    ) -> Self {
+        let serializer = JSONResponseSerializer(
+            dataPreprocessor: dataPreprocessor,
+            emptyResponseCodes: emptyResponseCodes,
+            emptyRequestMethods: emptyRequestMethods
+        )
+        return response(to: serializer, queue) { completionHandler($0.map { $0 }) }
+    }
+
+    /// Calls the handler with dictionaries, arrays, text, numbers, Boolean values, dates and bytes of a property list.
+    @discardableResult
+    public func responsePropertyList(
+        queue: DispatchQueue = .main,
+        completionHandler: @escaping @Sendable (AFDataResponse<Any>) -> Void
+    ) -> Self {
+        response(to: PropertyListResponseSerializer(), queue) { completionHandler($0.map { $0 }) }
     }
 }
 
-/// Inputs that end the process: `PropertyListDecoder` reads XML recursively without a limit, and traps on some lists in OpenStep's format.
-enum PropertyList {
-    static let maximumDepth = 512
+/// Parameters as a property list in the body, with the content type `application/x-plist` unless another is set.
+public struct PropertyListEncoding: ParameterEncoding {
+    /// In XML.
+    public static let `default` = PropertyListEncoding()
+    /// In XML.
+    public static let xml = PropertyListEncoding()
+    /// In the binary format.
+    public static let binary = PropertyListEncoding(format: .binary)
 
-    /// Returns whether the bytes are a binary list, or XML in UTF-8 without too many levels.
-    static func isSafe(_ bytes: [UInt8]) -> Bool {
-        if bytes.starts(with: "bplist0".utf8) { return bytes.count > 40 }
-        var rest = bytes.starts(with: [0xef, 0xbb, 0xbf]) ? bytes[3...] : bytes[...]
-        rest = rest.drop { [0x20, 0x09, 0x0a, 0x0d].contains($0) }
-        guard rest.first == UInt8(ascii: "<") else { return false }
-        var (depth, hasRoot) = (0, false)
-        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
-            rest = rest[(start + 1)...]
-            switch rest.first {
-            case UInt8(ascii: "/"): depth = max(0, depth - 1)
-            case UInt8(ascii: "?"): skip("?>", in: &rest, after: hasRoot ? 0 : 1)
-            case UInt8(ascii: "!") where rest.starts(with: "!--".utf8): skip("-->", in: &rest, after: 3)
-            case UInt8(ascii: "!"): skip(hasRoot ? "]]>" : ">", in: &rest, after: 1)
-            default:
-                hasRoot = true
-                // The decoder refuses an element without an end.
-                guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { return true }
-                if bytes[end - 1] != UInt8(ascii: "/") { depth += 1 }
-                if depth > maximumDepth { return false }
-                rest = rest[(end + 1)...]
-            }
+    /// The format.
+    public let format: PropertyListDecoder.PropertyListFormat
+
+    /// An encoding.
+    ///
+    /// - Parameters:
+    ///   - format: The format, XML or binary.
+    ///   - options: Not used.
+    public init(format: PropertyListDecoder.PropertyListFormat = .xml, options: Int = 0) { self.format = format }
+
+    /// Encodes the parameters. `Date` and `Data` are permitted, nil is not.
+    public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
+        var request = try urlRequest.asURLRequest()
+        guard let parameters else { return request }
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = format
+        do {
+            request.httpBody = try encoder.encode(LooseEncodable(value: parameters, isPropertyList: true))
+        } catch {
+            throw AFError.parameterEncodingFailed(reason: .customEncodingFailed(error: error))
         }
-        return true
-    }
-
-    private static func skip(_ end: String, in rest: inout ArraySlice<UInt8>, after count: Int) {
-        rest = rest.dropFirst(count)
-        while !rest.isEmpty, !rest.starts(with: end.utf8) { rest = rest.dropFirst() }
-        rest = rest.dropFirst(end.utf8.count)
+        if request.headers["Content-Type"] == nil { request.headers.add(.contentType("application/x-plist")) }
+        return request
     }
 }
 
@@ -153,7 +168,7 @@ private struct LooseValue: Decodable {
         }
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
-            value = String?.none
+            value = NSNull()
         } else if let flag = try? container.decode(Bool.self) {
             value = flag
         } else if let number = try? container.decode(Int.self) {
