@@ -26,6 +26,17 @@ final class AnswerReader: Sendable {
     let began = ContinuousClock.now
     private let state = Locked(State())
 
+    init(
+        owner: Request,
+        request: URLRequest,
+        upload: UploadRequest.Uploadable?,
+        download: PartialDownload?,
+        leavesBody: Bool
+    ) {
+        (self.owner, self.request, self.upload) = (owner, request, upload)
+        (self.download, self.leavesBody) = (download, leavesBody)
+    }
+
     private var session: Session { owner.session }
 
     /// The request without changes of adapters, as it was created for the latest attempt.
