@@ -241,6 +241,12 @@ struct LongFormTests {
         }
     }
 
+    @Test func `an optional text is a property of a cookie`() {
+        let domain = URL(string: "https://example.org/")?.host()
+        let cookie = HTTPCookie(properties: [.name: "n", .value: "v", .domain: domain as Any, .path: "/"])
+        #expect(cookie?.domain == "example.org")
+    }
+
     @Test func `arrays are sorted like the other parts, unless that is disabled`() throws {
         let value = ["a": [["b": [2, 1]], ["a": [3]]], "b": [["z": [0]]]]
         #expect(

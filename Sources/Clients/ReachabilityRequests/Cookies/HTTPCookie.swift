@@ -146,7 +146,7 @@ extension HTTPCookie {
 
     /// A cookie; nil without a name, a value, a path, and a domain or an origin, and if one of them contains a control character or `;`.
     public init?(properties: [HTTPCookiePropertyKey: Any]) {
-        let texts = properties.mapValues { "\($0)" }
+        let texts = properties.mapValues { $0 as? String ?? "\($0)" }
         let origin = (properties[.originURL] as? URL)?.host() ?? texts[.originURL].flatMap { URL(string: $0)?.host() }
         guard let name = texts[.name], let value = texts[.value], let path = texts[.path],
             let domain = texts[.domain] ?? origin, !name.isEmpty, !domain.isEmpty, path.utf8.first == UInt8(ascii: "/"),

@@ -132,8 +132,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {  // Unchecked
     /// Cancels the download, and calls the closure with ``resumeData``, nil if it cannot be continued.
     @discardableResult
     public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void) -> Self {
-        cancel(producingResumeData: true)
-        Task { completionHandler(await exchange.value().resumeData) }
+        cancel(producingResumeData: true).atEnd { [self] in completionHandler(resumeData) }
         return self
     }
 }

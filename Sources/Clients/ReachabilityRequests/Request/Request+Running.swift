@@ -147,6 +147,15 @@ extension Request {
         return answer
     }
 
+    /// Calls a closure when the request has its result, before the handlers.
+    func atEnd(_ call: @escaping @Sendable () -> Void) {
+        let hasEnded = values.withLock { values in
+            if !values.hasEnded { values.endHandlers.append(call) }
+            return values.hasEnded
+        }
+        if hasEnded { call() }
+    }
+
     /// Calls a closure with the answer, after the closures that were added before.
     func enqueue(_ work: @escaping @Sendable (Answer) async -> Void) {
         if startsAutomatically { begin() }

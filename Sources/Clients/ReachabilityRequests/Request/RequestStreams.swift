@@ -83,12 +83,7 @@ extension Request {
     ) -> StreamOf<Element> {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: policy)
         addHandler(Self.streamQueue) { continuation.yield($0) }
-        let finish: @Sendable () -> Void = { Self.streamQueue.async { continuation.finish() } }
-        let hasEnded = values.withLock { values in
-            if !values.hasEnded { values.endHandlers.append(finish) }
-            return values.hasEnded
-        }
-        if hasEnded { finish() }
+        atEnd { Self.streamQueue.async { continuation.finish() } }
         return stream
     }
 }
