@@ -79,15 +79,16 @@ enum FleetParts {
         return items.isEmpty ? "<p class=\"empty\">No machines.</p>" : "<ol class=\"list\">\(items)</ol>"
     }
 
-    /// Returns a sentence such as `3 of 120 machines are silent`, or `5 of 120 machines are affected, 3 of them
-    /// silent`. Returns nil if all machines are online without a fault.
-    static func headline(affected: Int, silent: Int, unheard: Int, of all: Int) -> String? {
+    /// Returns a sentence such as `3 of 120 machines are silent`, or `50 of 120 machines are without link, 30 silent`.
+    /// Returns nil if all machines are online without a fault.
+    static func headline(_ faults: [(words: String, count: Int)], silent: Int, unheard: Int, of all: Int) -> String? {
         func sentence(_ count: Int, _ words: String) -> String {
             "\(count) of \(all) \(all == 1 ? "machine" : "machines") \(count == 1 ? "is" : "are") \(words)"
         }
-        if affected > 0 {
-            if affected == silent { return sentence(silent, "silent") }
-            return sentence(affected, "affected") + (silent > 0 ? ", \(silent) of them silent" : "")
+        let states = faults + (silent > 0 ? [("silent", silent)] : [])
+        if let first = states.first {
+            return sentence(first.count, first.words)
+                + states.dropFirst().map { ", \($0.count) \($0.words)" }.joined()
         }
         return unheard > 0 ? sentence(unheard, "not known yet") : nil
     }

@@ -24,6 +24,22 @@ struct HubView {
         }
     }
 
+    /// The numbers of machines by their open outage, such as `without link`, the most frequent first. Silent machines are not included.
+    var faultCounts: [(words: String, count: Int)] {
+        var states: [DeviceID: String] = [:]
+        for incident in hub.book.incidents where incident.isOpen {
+            for (name, part) in incident.parts {
+                guard let outage = part.inOrder.last(where: { $0.end == nil }),
+                    let place = DeviceID(site: incident.site, device: name),
+                    hub.devices[place]?.presence.standing != .silent
+                else { continue }
+                states[place] = FaultDescription.state(outage.reported.attribution, outage.reported.cause)
+            }
+        }
+        let counts = Dictionary(grouping: states.values, by: \.self).mapValues(\.count)
+        return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { ($0.key, $0.value) }
+    }
+
     func count(_ standing: DevicePresence.Standing) -> Int { sites.reduce(0) { $0 + $1.count(standing) } }
 
     /// Returns the devices of a site, in the order of lists.
@@ -98,6 +114,20 @@ enum FaultDescription {
         case (.upstream, _): "the network beyond it failed"
         case (.them, _): "one of its targets did not answer"
         case (.unknown, _), (.up, _): "reason not known yet"
+        }
+    }
+
+    /// Returns the state of machines with a fault.
+    static func state(_ attribution: Attribution, _ cause: OutageCause?) -> String {
+        switch (attribution, cause) {
+        case (.us, .link?): "without link"
+        case (.us, .route?): "without route"
+        case (.us, .address?): "without address"
+        case (.us, _): "without network"
+        case (.upstream, .gateway?): "without gateway"
+        case (.upstream, _): "without internet"
+        case (.them, _): "with a failing target"
+        case (.unknown, _), (.up, _): "with a fault"
         }
     }
 

@@ -52,7 +52,7 @@ extension HubAPI {
         let affected = view.sites.reduce(0) { $0 + $1.affected }
         let (silent, unheard) = (view.count(.silent), view.count(.unknown))
         guard
-            let sentence = FleetParts.headline(affected: affected, silent: silent, unheard: unheard, of: all)
+            let sentence = FleetParts.headline(view.faultCounts, silent: silent, unheard: unheard, of: all)
         else {
             return (.up, all == 1 ? "The machine is online" : "All \(all) machines are online", known)
         }

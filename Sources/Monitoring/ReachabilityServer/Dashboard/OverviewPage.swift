@@ -291,7 +291,8 @@ struct Headline {
     private static func praise(_ count: Int, unchecked: Int) -> String {
         if count == 0 { return "Nothing is monitored" }
         if unchecked == count { return "The path out of this machine is up. Nothing beyond it is checked" }
-        return unchecked == 0 ? "Everything works" : "All \(count - unchecked) checked targets work"
+        if unchecked == 0 { return "Everything works" }
+        return count - unchecked == 1 ? "The checked target works" : "All \(count - unchecked) checked targets work"
     }
 
     private static func lead(_ entries: [Entry], _ unchecked: [Entry]) -> HTML? {
