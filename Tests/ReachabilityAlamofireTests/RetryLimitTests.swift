@@ -9,7 +9,7 @@ struct RetryLimitTests {
     /// A session like `Session()` that does not query the kernel for reachability.
     private func session(_ interceptor: (any RequestInterceptor)? = nil) throws -> Session {
         let limits = try RetryLimits(rate: 10_000, spread: .zero, budget: RetryBudget(retryCost: 0))
-        let coordinator = RetryCoordinator(limits: limits, verdicts: MonitoredVerdicts { _ in nil })
+        let coordinator = RetryCoordinator(limits: limits, reachability: NetlinkReachabilityProvider { _ in nil })
         let options = RequestRetryOptions(coordinator: coordinator)
         return Session(settings: RetrySettings(policy: .singleAttempt, options: options), interceptor: interceptor)
     }

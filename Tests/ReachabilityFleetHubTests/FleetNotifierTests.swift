@@ -17,7 +17,7 @@ import Testing
     private func begin(_ world: HubWorld, after: String = "0s") throws -> Notifier {
         let coordinator = RetryCoordinator(
             limits: NotifyEnvironment.limits,
-            verdicts: NoVerdicts(),
+            reachability: UnmonitoredReachability(),
             clock: QuietClock()
         )
         let environment = NotifyEnvironment(coordinator: coordinator) { [hooked] _, _, _, variables in

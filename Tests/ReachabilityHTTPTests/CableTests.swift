@@ -26,7 +26,7 @@ import Testing
         let faults = try ScriptedServer.faults(in: cable.server, at: "10.9.0.2", port: 8080)
         var options = NetworkReachabilityOptions()
         options.networkNamespace = .path(cable.client.path)
-        let coordinator = RetryCoordinator(verdicts: MonitoredVerdicts(options: options))
+        let coordinator = RetryCoordinator(reachability: NetlinkReachabilityProvider(options: options))
         // A new thread is in the namespace of its creator. A new socket is in the namespace of its thread.
         let group = try await cable.client.perform { MultiThreadedEventLoopGroup(numberOfThreads: 1) }
         let executor = LoopExecutor(group.any())
@@ -66,7 +66,7 @@ import Testing
                 let times = adapter.times
                 #expect(times.count == attempts.count - 1 && times.allSatisfy { $0 >= back })
                 #expect(attempts.first?.stage == .neverSent && attempts.first?.reason == .unreachable)
-                #expect(attempts.first?.verdict?.reason?.rawValue == "noCarrier")
+                #expect(attempts.first?.reachability?.reason?.rawValue == "noCarrier")
                 #expect(arrival >= back)
                 #expect(faults.received.count == round + 1)
                 delays.append(arrival - back)

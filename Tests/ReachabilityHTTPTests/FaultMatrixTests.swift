@@ -85,17 +85,17 @@ import Testing
         _ client: RetryingHTTPClient,
         _ server: ScriptedServer
     ) async throws -> End {
-        let verdicts = PlayedNetwork()
-        let lab = try HTTPLab(verdicts: verdicts, seed: schedule.seed)
+        let reachability = PlayedNetwork()
+        let lab = try HTTPLab(reachability: reachability, seed: schedule.seed)
         let options = lab.options(schedule.faults, id: schedule.id, timeout: .milliseconds(400))
         let policy = try lab.policy(deadline: schedule.deadline)
         let begin = ContinuousClock.now
         return try await withThrowingTaskGroup(of: Void.self) { group in
             if let outage = schedule.outage {
-                verdicts.set(reachable: false)
+                reachability.set(reachable: false)
                 group.addTask {
                     try await Task.sleep(for: outage)
-                    verdicts.set(reachable: true)
+                    reachability.set(reachable: true)
                 }
             }
             let body = schedule.method == .GET ? nil : "the body"

@@ -19,16 +19,16 @@ import Testing
     }
 
     private struct Changing: RequestAdapter {
-        let change: @Sendable (inout PlainRequest) -> Void
+        let change: @Sendable (inout RequestHead) -> Void
 
-        func adapt(_ request: PlainRequest) async throws -> PlainRequest {
+        func adapt(_ request: RequestHead) async throws -> RequestHead {
             var request = request
             change(&request)
             return request
         }
     }
 
-    private func options(_ change: @escaping @Sendable (inout PlainRequest) -> Void) -> RequestRetryOptions {
+    private func options(_ change: @escaping @Sendable (inout RequestHead) -> Void) -> RequestRetryOptions {
         // The retrier has no influence.
         let retrier = Retrier { _, _, completion in completion(.retry) }
         return RequestRetryOptions(
@@ -40,7 +40,7 @@ import Testing
 
     private func check(
         _ invalid: InvalidRequest,
-        _ change: @escaping @Sendable (inout PlainRequest) -> Void
+        _ change: @escaping @Sendable (inout RequestHead) -> Void
     ) async throws {
         try await withFaultServer { server in
             try await withClient { client in
@@ -81,7 +81,7 @@ import Testing
     ])
     func `an invalid header field is an error and is not sent`(name: String, value: String) async throws {
         try await check(.header(name: name)) { request in
-            request.fields.append(PlainRequest.Field(name: name, value: value))
+            request.fields.append(RequestHead.Field(name: name, value: value))
         }
     }
 
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test func `an invalid field of the caller is refused before any wait`() async throws {
-        let request = PlainRequest(url: "http://127.0.0.1:1/", fields: [.init(name: "a", value: "b\r\nc: d")])
+        let request = RequestHead(url: "http://127.0.0.1:1/", fields: [.init(name: "a", value: "b\r\nc: d")])
         let (policy, options) = (try lab.policy(), RequestRetryOptions(coordinator: lab.coordinator))
         do throws(RetryError) {
             _ = try await withRetry(request, policy: policy, options: options) { _ in true }

@@ -58,7 +58,7 @@ import Testing
         unassigned: [String] = [],
         names: [String] = []
     ) async throws -> [OutboxEvent] {
-        let coordinator = try HTTPLab(verdicts: PlayedNetwork(unassigned: unassigned)).coordinator
+        let coordinator = try HTTPLab(reachability: PlayedNetwork(unassigned: unassigned)).coordinator
         var configuration = HTTPLab.configuration
         configuration.dnsOverride = ["api.example": "127.0.0.1"]
         for name in names { configuration.dnsOverride[name] = "127.0.0.1" }
@@ -85,7 +85,7 @@ import Testing
                 #expect(server.received.count == 2 && server.received.last?.bodyText == "")
                 #expect(try await portal(outbox, proof: .status(201)).first?.held != nil)
                 #expect(try await portal(outbox, proof: .body("no such text")).first?.held != nil)
-                let field = PlainRequest.Field(name: "X-Service", value: "orders")
+                let field = RequestHead.Field(name: "X-Service", value: "orders")
                 #expect(try await portal(outbox, proof: .header(field)).first?.held != nil)
                 #expect(try await outbox.entries().count == 1)
                 #expect(try await portal(outbox, proof: .status(200)).first?.delivered != nil)
@@ -198,9 +198,9 @@ import Testing
     }
 
     @Test func `a request to an unreachable host waits and is sent at once when the host is reachable`() async throws {
-        let verdicts = PlayedNetwork()
-        verdicts.set(reachable: false)
-        let lab = try HTTPLab(verdicts: verdicts)
+        let reachability = PlayedNetwork()
+        reachability.set(reachable: false)
+        let lab = try HTTPLab(reachability: reachability)
         try await withFaultServer { server in
             try await withOutbox { outbox in
                 try await outbox.enqueue(Self.post(server.url()))
@@ -218,7 +218,7 @@ import Testing
                         }
                         #expect(try await outbox.entries().map(\.attempts) == [0])
                         #expect(server.received.isEmpty)
-                        verdicts.set(reachable: true)
+                        reachability.set(reachable: true)
                         for await event in delivered {
                             #expect(event.delivered?.attempts == 1, "\(event)")
                             break
@@ -278,7 +278,7 @@ import Testing
     }
 
     private static func post(_ url: String, _ fault: Fault? = nil, body: String = "body") -> OutboxRequest {
-        let headers = fault.map { [PlainRequest.Field(name: "X-Fault", value: $0.text)] } ?? []
+        let headers = fault.map { [RequestHead.Field(name: "X-Fault", value: $0.text)] } ?? []
         return OutboxRequest("POST", url, headers: headers, body: Array(body.utf8))
     }
 
@@ -322,7 +322,7 @@ private struct Token: RequestAdapter {
         faults = FaultAdapter(fault.map { [$0] } ?? [], id: "")
     }
 
-    func adapt(_ request: PlainRequest) async throws -> PlainRequest {
+    func adapt(_ request: RequestHead) async throws -> RequestHead {
         var request = try await faults.adapt(request)
         request["Authorization"] = value
         return request

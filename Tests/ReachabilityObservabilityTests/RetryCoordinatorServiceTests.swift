@@ -8,7 +8,7 @@ import Testing
 
 /// The requests of a daemon at its shutdown.
 struct RetryCoordinatorServiceTests {
-    private let coordinator = RetryCoordinator(verdicts: PlayedNetwork())
+    private let coordinator = RetryCoordinator(reachability: PlayedNetwork())
 
     private func group(_ limit: Duration) -> ServiceGroup {
         ServiceGroup(

@@ -21,7 +21,7 @@ import Tracing
             let limits = try RetryLimits(rate: 10_000, spread: .zero, budget: RetryBudget(retryCost: 0))
             let coordinator = RetryCoordinator(
                 limits: limits,
-                verdicts: NoVerdicts(),
+                reachability: UnmonitoredReachability(),
                 random: SeededGenerator(seed: 1)
             )
             let backoff = try Backoff(base: .milliseconds(1), cap: .milliseconds(4))

@@ -89,7 +89,7 @@ import Testing
     @Test func `a header value that starts with a combining mark is sent unchanged`() async throws {
         let outbox = try await file.open(options)
         let values = ["\u{301}abc", "a:\u{301}", "", ":", "\u{301}"]
-        let headers = values.map { PlainRequest.Field(name: "X-Value", value: $0) }
+        let headers = values.map { RequestHead.Field(name: "X-Value", value: $0) }
         try await outbox.enqueue(OutboxRequest("POST", "https://one.example/", headers: headers))
         let sender = TestSender()
         try await outbox.flush(sender: sender, coordinator: network.coordinator)

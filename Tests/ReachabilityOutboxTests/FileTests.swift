@@ -27,7 +27,7 @@ import Testing
         try await outbox.enqueue(.named("b"))
         try await outbox.flush(
             sender: TestSender(.rejected(reason: "no")),
-            coordinator: RetryCoordinator(verdicts: NoVerdicts())
+            coordinator: RetryCoordinator(reachability: UnmonitoredReachability())
         )
         try await outbox.enqueue(.named("a"))
         for isOpen in [true, false] {
@@ -98,7 +98,7 @@ import Testing
         #expect(sender.sent.first?.request.body == [0, 1])
         #expect(
             sender.sent.first?.request.headers == [
-                PlainRequest.Field(name: "A", value: "b"), PlainRequest.Field(name: "Idempotency-Key", value: "key"),
+                RequestHead.Field(name: "A", value: "b"), RequestHead.Field(name: "Idempotency-Key", value: "key"),
             ]
         )
         // The table that version 2 added.
@@ -119,7 +119,12 @@ import Testing
         )
         #expect(entries.allSatisfy { $0.lastError == nil && $0.nextTry == nil })
         let sender = TestSender(.rejected(reason: "status 404"))
-        #expect(try await outbox.flush(sender: sender, coordinator: RetryCoordinator(verdicts: NoVerdicts())) == 0)
+        #expect(
+            try await outbox.flush(
+                sender: sender,
+                coordinator: RetryCoordinator(reachability: UnmonitoredReachability())
+            ) == 0
+        )
         #expect(try await outbox.deadLetters().count == 1)
         // Earlier versions accepted a header that would break the message.
         #expect(sender.sent.allSatisfy { $0.request.headers.allSatisfy { $0.name != "Content-Length" } })

@@ -37,7 +37,12 @@ import Testing
         let outbox = try await file.open(options)
         for _ in 0..<3 { try await outbox.enqueue(request) }
         let sender = TestSender(.retry(after: nil), .rejected(reason: "status 400"))
-        for _ in 0..<3 { try await outbox.flush(sender: sender, coordinator: RetryCoordinator(verdicts: NoVerdicts())) }
+        for _ in 0..<3 {
+            try await outbox.flush(
+                sender: sender,
+                coordinator: RetryCoordinator(reachability: UnmonitoredReachability())
+            )
+        }
         let lines = log.lines
         #expect(lines.contains { $0.contains("delivered") } && lines.contains { $0.contains("rejected") })
         #expect(lines.allSatisfy { !$0.contains("hush") }, "\(lines)")
@@ -74,25 +79,38 @@ import Testing
         #expect(try file.contents(contain: token))
         let sender = TestSender()
         switch leaving {
-        case .delivered: try await outbox.flush(sender: sender, coordinator: RetryCoordinator(verdicts: NoVerdicts()))
+        case .delivered:
+            try await outbox.flush(
+                sender: sender,
+                coordinator: RetryCoordinator(reachability: UnmonitoredReachability())
+            )
         case .dropped: try await outbox.drop(2)
         case .droppedWithAll: try await outbox.dropAll()
         case .expired:
             clock.advance(by: .seconds(60))
-            try await outbox.flush(sender: sender, coordinator: RetryCoordinator(verdicts: NoVerdicts()))
+            try await outbox.flush(
+                sender: sender,
+                coordinator: RetryCoordinator(reachability: UnmonitoredReachability())
+            )
         case .expiredOnEnqueue:
             clock.advance(by: .seconds(60))
             try await outbox.enqueue(.named("last"))
         case .madeRoom: try await outbox.enqueue(.named("last"), priority: 1)
         case .deadLetterDropped, .deadLetterDelivered:
             sender.answer(to: String(decoding: secret.body, as: UTF8.self), .rejected(reason: "status 404"))
-            try await outbox.flush(sender: sender, coordinator: RetryCoordinator(verdicts: NoVerdicts()))
+            try await outbox.flush(
+                sender: sender,
+                coordinator: RetryCoordinator(reachability: UnmonitoredReachability())
+            )
             #expect(try file.contents(contain: token))
             if leaving == .deadLetterDropped {
                 try await outbox.drop(2)
             } else {
                 try await outbox.requeue(2)
-                try await outbox.flush(sender: TestSender(), coordinator: RetryCoordinator(verdicts: NoVerdicts()))
+                try await outbox.flush(
+                    sender: TestSender(),
+                    coordinator: RetryCoordinator(reachability: UnmonitoredReachability())
+                )
             }
         }
         #expect(try !file.contents(contain: token))

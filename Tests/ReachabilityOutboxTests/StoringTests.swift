@@ -12,7 +12,7 @@ import Testing
     @Test func `a request is sent unchanged, with a key`() async throws {
         let outbox = try await file.open(options)
         let headers = [("Accept", "a: b"), ("X-Empty", ""), ("Accept", "c")].map {
-            PlainRequest.Field(name: $0.0, value: $0.1)
+            RequestHead.Field(name: $0.0, value: $0.1)
         }
         let body = (0...255).map { UInt8($0) }
         let request = OutboxRequest("PATCH", "http://user.example:8080/a?b=c#d", headers: headers, body: body)
@@ -24,7 +24,7 @@ import Testing
         #expect(sent.request.body == body)
         #expect(sent.request.url == request.url && sent.request.method == "PATCH")
         #expect(
-            sent.request.headers == headers + [PlainRequest.Field(name: "Idempotency-Key", value: entry.idempotencyKey)]
+            sent.request.headers == headers + [RequestHead.Field(name: "Idempotency-Key", value: entry.idempotencyKey)]
         )
         #expect(entry.idempotencyKey.utf8.count == 32)
         #expect(entry.origin == "http://user.example:8080")

@@ -18,7 +18,7 @@ struct DefaultSessionTests {
         let limits = try RetryLimits(rate: 10_000, spread: .zero, budget: RetryBudget(retryCost: 0))
         let coordinator = RetryCoordinator(
             limits: limits,
-            verdicts: MonitoredVerdicts { _ in nil },
+            reachability: NetlinkReachabilityProvider { _ in nil },
             random: SeededGenerator(seed: 1)
         )
         return Session(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReachabilityRetry
 
-/// The monitor's verdicts and the evidence of attempts: unresolved names, and responses of servers.
+/// The monitor's reachability and the evidence of attempts: unresolved names, and responses of servers.
 @Suite struct AnswerTests {
     private let world = VirtualWorld()
     private let network = PlayedNetwork()
@@ -77,7 +77,7 @@ import Testing
     func `an offline request waits for the network and then for the name`(
         reason: String
     ) throws {
-        network.set(.notReachable, because: RetryVerdict.Reason(rawValue: reason))
+        network.set(.notReachable, because: HostReachability.Reason(rawValue: reason))
         let end = try retry(policy: RetryPolicy(attemptsUnresolved: 6)) { [world, network] in
             try? await world.sleep(for: .seconds(120))
             // The network is back before the name is resolved.

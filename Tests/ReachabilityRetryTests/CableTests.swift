@@ -6,7 +6,7 @@ import ReachabilityRetry
 import TestSupport
 import Testing
 
-/// Retries with the kernel's verdicts and real packets, over a cable that is unplugged and plugged in.
+/// Retries with the kernel's reachability and real packets, over a cable that is unplugged and plugged in.
 @Suite(.serialized) struct CableTests {
     private static let host = "203.0.113.7"
 
@@ -29,7 +29,7 @@ import Testing
         options.networkNamespace = .path(lab.client.path)
         return RetryCoordinator(
             limits: try RetryLimits(rate: rate),
-            verdicts: MonitoredVerdicts(options: options),
+            reachability: NetlinkReachabilityProvider(options: options),
             random: SeededGenerator(seed: 10)
         )
     }

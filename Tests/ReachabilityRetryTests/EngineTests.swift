@@ -36,7 +36,7 @@ import Testing
     ) -> NumberedRequest {
         let count = Locked(0)
         return NumberedRequest(
-            PlainRequest(method: method, url: "https://example.org/"),
+            RequestHead(method: method, url: "https://example.org/"),
             options: options,
             letGo: { letGo.record($0) },
             send: { progress in
@@ -45,7 +45,7 @@ import Testing
                     defer { count += 1 }
                     return statuses[min(count, statuses.count - 1)]
                 }
-                return (status, AnswerHead(status: status) { fields[$0] })
+                return (status, ResponseHead(status: status) { fields[$0] })
             }
         )
     }
@@ -104,7 +104,7 @@ import Testing
         options.retrier = retrier
         let begun = RecordingListener<Int>()
         for method in [RequestMethod.post, .put] {
-            let plain = PlainRequest(method: method, url: "https://example.org/")
+            let plain = RequestHead(method: method, url: "https://example.org/")
             _ = world.run { [options] in
                 try? await withRetry(plain, options: options) { _ in
                     begun.record(1)
@@ -246,12 +246,12 @@ import Testing
         network.set(reachable: false)
         let coordinator = coordinator()
         let slow = NumberedRequest(
-            PlainRequest(method: .post, url: "https://example.org/"),
+            RequestHead(method: .post, url: "https://example.org/"),
             options: options(coordinator)
         ) { [world] progress in
             try await world.sleep(for: .seconds(5))
             progress.send()
-            return (1, AnswerHead(status: 503) { _ in nil })
+            return (1, ResponseHead(status: 503) { _ in nil })
         }
         #expect(try world.result { () throws(RetryError) in try await slow.once(isProbe: true) }.get() == 1)
         #expect(world.time == .seconds(5))
@@ -314,13 +314,13 @@ import Testing
             case .waiting(let target, let attempt, let pause):
                 events.record("\(target) waits for \(attempt.reason?.rawValue ?? ""), \(pause == nil)")
             case .probing: events.record("probes")
-            case .disagreement(_, let verdict): events.record("\(verdict) is wrong")
+            case .disagreement(_, let reachability): events.record("\(reachability) is wrong")
             case .redirected: events.record("redirected")
             case .ended(_, let ending, let attempts):
                 events.record("\(ending?.rawValue ?? "success") after \(attempts)")
             }
         })
-        network.set(.notReachable, because: RetryVerdict.Reason(rawValue: "noRoute"))
+        network.set(.notReachable, because: HostReachability.Reason(rawValue: "noRoute"))
         let target = try RetryTarget(host: "example.org", method: .get)
         _ = try world.result { [world] () throws(RetryError) in
             try await withRetry(target: target, coordinator: coordinator, clock: world) { number in

@@ -10,7 +10,7 @@ import Testing
 @Suite struct InterceptionTests {
     private func failed(_ method: RequestMethod, _ stage: FailureStage?, retries: Int = 0) -> FailedRequest {
         FailedRequest(
-            request: PlainRequest(method: method, url: "https://example.org/"),
+            request: RequestHead(method: method, url: "https://example.org/"),
             retryCount: retries,
             stage: stage
         )
@@ -36,10 +36,13 @@ import Testing
             asked.record(1)
             completion(.retry)
         }
-        let options = RequestRetryOptions(retrier: retrier, coordinator: RetryCoordinator(verdicts: PlayedNetwork()))
+        let options = RequestRetryOptions(
+            retrier: retrier,
+            coordinator: RetryCoordinator(reachability: PlayedNetwork())
+        )
         let begun = RecordingListener<Int>()
         let task = Task {
-            try await withRetry(PlainRequest(url: "https://example.org/"), options: options) { _ in
+            try await withRetry(RequestHead(url: "https://example.org/"), options: options) { _ in
                 begun.record(1)
                 // A client that responds to a cancellation with its own error.
                 while !Task.isCancelled { await Task.yield() }
@@ -58,7 +61,7 @@ import Testing
     ) async throws {
         let network = PlayedNetwork()
         network.set(reachable: false)
-        let retrier = try OfflineRetrier(verdicts: network, isOfflineError: { _, _ in true })
+        let retrier = try OfflineRetrier(reachability: network, isOfflineError: { _, _ in true })
         let error = StatusFailure(status: status, retryAfter: .zero)
         let result = await retrier.retry(failed(.get, error.failureStage), dueTo: error)
         if case .doNotRetry = result {} else { Issue.record("retried a request with a response") }
@@ -87,9 +90,9 @@ import Testing
         let options = RequestRetryOptions(
             adapter: interceptor,
             retrier: interceptor,
-            coordinator: RetryCoordinator(verdicts: PlayedNetwork())
+            coordinator: RetryCoordinator(reachability: PlayedNetwork())
         )
-        let outcome = try await withRetry(PlainRequest(url: "https://example.org/"), options: options) { request in
+        let outcome = try await withRetry(RequestHead(url: "https://example.org/"), options: options) { request in
             attempts.record(request["TRACE"] ?? "")
             if attempts.count == 1 { throw Failure() }
         }
@@ -102,7 +105,7 @@ import Testing
             let world = VirtualWorld()
             let network = PlayedNetwork()
             network.set(reachable: false)
-            let retrier = try OfflineRetrier(verdicts: network, clock: world)
+            let retrier = try OfflineRetrier(reachability: network, clock: world)
             let request = failed(.post, .neverSent)
             let (result, time) = world.run {
                 await withTaskGroup { group in

@@ -58,7 +58,7 @@ extension VirtualWorld {
     ) -> NumberedRequest {
         let count = Locked(0)
         return NumberedRequest(
-            PlainRequest(method: method, url: "https://example.org/"),
+            RequestHead(method: method, url: "https://example.org/"),
             policy: policy,
             options: options
         ) { [self] progress in
@@ -69,7 +69,7 @@ extension VirtualWorld {
             if isSent { progress.send() }
             if number == 1 { try await sleep(for: duration) }
             if !isSent { progress.send() }
-            return (number, AnswerHead(status: 200) { _ in nil })
+            return (number, ResponseHead(status: 200) { _ in nil })
         }
     }
 }

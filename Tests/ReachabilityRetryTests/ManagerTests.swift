@@ -18,10 +18,10 @@ import Testing
     }
 
     private func makeCoordinator() -> RetryCoordinator {
-        let verdicts = MonitoredVerdicts { [kernel] host in
+        let reachability = NetlinkReachabilityProvider { [kernel] host in
             host.flatMap(IPAddress.init).flatMap { try? NetworkReachabilityManager(address: $0, kernel: kernel) }
         }
-        return RetryCoordinator(verdicts: verdicts, random: SeededGenerator(seed: 9))
+        return RetryCoordinator(reachability: reachability, random: SeededGenerator(seed: 9))
     }
 
     @Test func `the retry waits for the carrier and not for a timer`() async throws {
@@ -39,8 +39,8 @@ import Testing
         kernel.setCarrier("eth0", true)
         let attempts = try await outcome.attempts
         #expect(attempts.map(\.reason) == [.unreachable, nil])
-        #expect(attempts[0].verdict?.reason?.rawValue == "noCarrier")
-        #expect(attempts[0].verdict?.description == "not reachable, no carrier")
+        #expect(attempts[0].reachability?.reason?.rawValue == "noCarrier")
+        #expect(attempts[0].reachability?.description == "not reachable, no carrier")
         #expect(begun.values == [1, 2])
     }
 
@@ -54,7 +54,7 @@ import Testing
             if number == 1 { throw SocketFailure(errorNumber: 111, during: .connecting) }
         }
         while coordinator.waitingCount(for: "198.51.100.1") == 0 { await Task.yield() }
-        while coordinator.knownVerdict(of: "198.51.100.1")?.status != .reachable { await Task.yield() }
+        while coordinator.knownReachability(of: "198.51.100.1")?.status != .reachable { await Task.yield() }
         kernel.removeRoute("default")
         kernel.addRoute("default", via: "192.0.2.9")
         #expect(try await outcome.attempts.map(\.reason) == [.backoff, nil])
@@ -63,35 +63,35 @@ import Testing
     @Test func `repeated queries of an address use one manager and return the current state`() {
         plugIn()
         let made = Locked(0)
-        let verdicts = MonitoredVerdicts { [kernel] host in
+        let reachability = NetlinkReachabilityProvider { [kernel] host in
             made.withLock { $0 += 1 }
             return host.flatMap(IPAddress.init).flatMap { try? NetworkReachabilityManager(address: $0, kernel: kernel) }
         }
-        #expect(verdicts.ask("198.51.100.1").status == .reachable)
+        #expect(reachability.ask("198.51.100.1").status == .reachable)
         kernel.removeRoute("default")
-        #expect(verdicts.ask("198.51.100.1").status == .notReachable)
+        #expect(reachability.ask("198.51.100.1").status == .notReachable)
         kernel.addRoute("default", via: "192.0.2.1")
-        #expect(verdicts.ask("198.51.100.1").status == .reachable)
+        #expect(reachability.ask("198.51.100.1").status == .reachable)
         #expect(made.withLock { $0 } == 1)
     }
 
     @Test func `unassigned addresses belong to prefixes with the route of the network at large`() {
-        let verdicts = MonitoredVerdicts { [kernel] host in
+        let reachability = NetlinkReachabilityProvider { [kernel] host in
             guard let host else { return try? NetworkReachabilityManager(kernel: kernel) }
             return IPAddress(host).flatMap { try? NetworkReachabilityManager(address: $0, kernel: kernel) }
         }
-        #expect(verdicts.unassignedAddresses() == [])
+        #expect(reachability.unassignedAddresses() == [])
         plugIn()
-        #expect(verdicts.unassignedAddresses() == ["198.51.100.1"], "192.0.2.0/24 is used in this network")
+        #expect(reachability.unassignedAddresses() == ["198.51.100.1"], "192.0.2.0/24 is used in this network")
         kernel.addRoute("198.51.100.0/24", via: "192.0.2.1")
         kernel.addAddress("2001:db8::7/64", to: "eth0")
         kernel.addRoute("::/0", via: "2001:db8::1")
-        #expect(verdicts.unassignedAddresses() == ["203.0.113.1", "3fff::1"])
+        #expect(reachability.unassignedAddresses() == ["203.0.113.1", "3fff::1"])
     }
 
     @Test func `the kernel is not queried again while nothing changes`() async {
         plugIn()
-        let verdicts = MonitoredVerdicts { [kernel] host in
+        let reachability = NetlinkReachabilityProvider { [kernel] host in
             host.flatMap(IPAddress.init).flatMap { try? NetworkReachabilityManager(address: $0, kernel: kernel) }
         }
         for round in 0..<3 {
@@ -101,19 +101,19 @@ import Testing
                 count = kernel.questionCount
                 // The evaluation after a change waits for a timer.
                 await kernel.clock.advance(by: .milliseconds(300))
-                _ = verdicts.ask("198.51.100.1")
+                _ = reachability.ask("198.51.100.1")
             }
-            for _ in 0..<100 { #expect(verdicts.ask("198.51.100.1").status == .reachable) }
+            for _ in 0..<100 { #expect(reachability.ask("198.51.100.1").status == .reachable) }
             #expect(kernel.questionCount == count, "\(round)")
             kernel.setCarrier("eth0", false)
-            #expect(verdicts.ask("198.51.100.1").status == .notReachable)
+            #expect(reachability.ask("198.51.100.1").status == .notReachable)
             kernel.setCarrier("eth0", true)
-            #expect(verdicts.ask("198.51.100.1").status == .reachable)
+            #expect(reachability.ask("198.51.100.1").status == .reachable)
         }
     }
 
     @Test func `without a manager the retry waits for the backoff`() async throws {
-        let coordinator = RetryCoordinator(verdicts: MonitoredVerdicts { _ in nil })
+        let coordinator = RetryCoordinator(reachability: NetlinkReachabilityProvider { _ in nil })
         let quick = try Backoff(base: .milliseconds(1))
         let policy = try RetryPolicy(backoff: quick)
         let outcome = try await withRetry(
@@ -124,6 +124,6 @@ import Testing
             if number == 1 { throw SocketFailure(errorNumber: 104, during: .exchanging) }
             return number
         }
-        #expect(outcome.value == 2 && outcome.attempts[0].verdict?.status == .unknown)
+        #expect(outcome.value == 2 && outcome.attempts[0].reachability?.status == .unknown)
     }
 }

@@ -38,9 +38,9 @@ import Testing
         by rule: RedirectRule = .follow()
     ) -> RedirectStep {
         let fields = ["Authorization", "Cookie", "Host", "Content-Type", "Accept"].map {
-            PlainRequest.Field(name: $0, value: "x")
+            RequestHead.Field(name: $0, value: "x")
         }
-        let hop = RedirectHop(request: PlainRequest(method: method, url: url, fields: fields), hasBody: hasBody)
+        let hop = RedirectHop(request: RequestHead(method: method, url: url, fields: fields), hasBody: hasBody)
         return hop.step(after: status, location: location, sentTo: url, isReplayable: isReplayable, by: rule)
     }
 
@@ -86,7 +86,7 @@ import Testing
     @Test func `a cycle and too many redirects are failures`() throws {
         #expect(step(302, "/a", .get, hasBody: false) == .fail(.cycle))
         #expect(followed(step(302, "/a", .get, hasBody: false, by: .follow(allowsCycles: true))) != nil)
-        var hop = RedirectHop(request: PlainRequest(url: "https://one.example/0"), hasBody: false)
+        var hop = RedirectHop(request: RequestHead(url: "https://one.example/0"), hasBody: false)
         for number in 1...20 {
             let from = hop.request.url
             let next = hop.step(after: 302, location: "/\(number)", sentTo: from, isReplayable: true, by: .follow())

@@ -51,15 +51,15 @@ import Testing
         #expect(network.watchesMade == 0)
     }
 
-    @Test func `the history contains errors, verdicts, waits and reasons`() throws {
+    @Test func `the history contains errors, reachability, waits and reasons`() throws {
         let (result, begun) = retry([Self.unreachable, StatusFailure(status: 503)], target: try target(.put))
         let attempts = try result.get().attempts
         #expect(attempts.map(\.number) == [1, 2, 3])
         #expect(attempts.map(\.stage) == [.neverSent, .answered(status: 503), nil])
         #expect(attempts.map(\.reason) == [.backoff, .backoff, nil])
         #expect(attempts[0].error as? SocketFailure == Self.unreachable)
-        #expect(attempts[0].verdict?.status == .reachable)
-        #expect(attempts[2].verdict == nil)
+        #expect(attempts[0].reachability?.status == .reachable)
+        #expect(attempts[2].reachability == nil)
         #expect(attempts.map(\.began) == begun)
         #expect(attempts[0].wait <= .milliseconds(500) && attempts[1].wait <= .seconds(1))
         #expect(attempts[1].began == attempts[0].ended + attempts[0].wait)
@@ -93,7 +93,7 @@ import Testing
         #expect(begun.count == 2 && begun[0] == .zero)
         #expect(begun[1] >= .seconds(37) && begun[1] <= .seconds(37) + .milliseconds(20))
         #expect(try result.get().attempts[0].reason == .unreachable)
-        #expect(try result.get().attempts[0].verdict?.status == .notReachable)
+        #expect(try result.get().attempts[0].reachability?.status == .notReachable)
     }
 
     @Test func `a deadline that passes offline reports the last real error`() throws {

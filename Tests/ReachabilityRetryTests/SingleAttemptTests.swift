@@ -32,13 +32,13 @@ import Testing
         let options = RequestRetryOptions(retrier: retrier, coordinator: coordinator, clock: world)
         let began = RecordingListener<Duration>()
         let retried = NumberedRequest(
-            PlainRequest(method: method, url: "https://example.org/"),
+            RequestHead(method: method, url: "https://example.org/"),
             policy: policy,
             options: options
         ) { [world] _ in
             began.record(world.time)
             if let error = error(began.count) { throw error }
-            return (began.count, AnswerHead(status: 200) { _ in nil })
+            return (began.count, ResponseHead(status: 200) { _ in nil })
         }
         let result = world.result(meanwhile: meanwhile) { () throws(RetryError) in try await retried.run() }
         return (result, began.values)
@@ -170,7 +170,7 @@ import Testing
     }
 
     @Test func `the offline retrier waits for the path after a failure without one`() throws {
-        let retrier = try OfflineRetrier(verdicts: network, clock: world)
+        let retrier = try OfflineRetrier(reachability: network, clock: world)
         let (result, began) = run(
             .singleAttempt,
             retrier: retrier,

@@ -4,7 +4,7 @@ package import ReachabilityRetry
 extension VirtualWorld {
     /// Returns a coordinator with this clock.
     package func coordinator(
-        _ verdicts: some VerdictSource,
+        _ reachability: some ReachabilityProvider,
         _ limits: RetryLimits = .standard,
         advisor: (any RetryAdvisor)? = nil,
         observer: RetryObserver? = nil,
@@ -12,7 +12,7 @@ extension VirtualWorld {
     ) -> RetryCoordinator {
         RetryCoordinator(
             limits: limits,
-            verdicts: verdicts,
+            reachability: reachability,
             advisor: advisor,
             observer: observer,
             clock: self,
@@ -68,11 +68,11 @@ package struct NumberedRequest: Sendable {
     private let kept: Locked<Int?>
 
     package init(
-        _ request: PlainRequest,
+        _ request: RequestHead,
         policy: RetryPolicy = .standard,
         options: RequestRetryOptions,
         letGo: @escaping @Sendable (Int) -> Void = { _ in },
-        send: @escaping @Sendable (AttemptProgress) async throws -> (number: Int, head: AnswerHead)
+        send: @escaping @Sendable (AttemptProgress) async throws -> (number: Int, head: ResponseHead)
     ) {
         let kept = Locked<Int?>(nil)
         self.kept = kept

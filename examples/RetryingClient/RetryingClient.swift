@@ -15,9 +15,9 @@ import ReachabilityRetry
         if let body = response.value { print(body.count, "bytes") }
         for attempt in response.metrics?.attempts ?? [] {
             guard let error = attempt.error else { continue }
-            let verdict = attempt.verdict.map(String.init) ?? "-"
+            let reachability = attempt.reachability.map(String.init) ?? "-"
             let reason = attempt.reason?.rawValue ?? "nothing"
-            print("attempt \(attempt.number): \(error), \(verdict), waited \(attempt.wait) for \(reason)")
+            print("attempt \(attempt.number): \(error), \(reachability), waited \(attempt.wait) for \(reason)")
         }
     }
 }

@@ -16,7 +16,7 @@ public actor TokenInterceptor: RequestInterceptor {
     }
 
     /// Adds the current token.
-    public func adapt(_ request: PlainRequest) async throws -> PlainRequest {
+    public func adapt(_ request: RequestHead) async throws -> RequestHead {
         var request = request
         request["Authorization"] = "Bearer \(token)"
         return request

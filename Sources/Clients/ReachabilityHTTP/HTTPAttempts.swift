@@ -92,11 +92,11 @@ final class HTTPAttempts: Sendable {
 
 extension HTTPClientRequest {
     /// The request as adapters see it.
-    var plain: PlainRequest {
-        PlainRequest(
+    var plain: RequestHead {
+        RequestHead(
             method: RequestMethod(rawValue: method.rawValue),
             url: url,
-            fields: headers.map { PlainRequest.Field(name: $0.name, value: $0.value) }
+            fields: headers.map { RequestHead.Field(name: $0.name, value: $0.value) }
         )
     }
 }

@@ -59,7 +59,7 @@ final class HTTPTransport: Sendable {
     func send(
         _ request: HTTPClientRequest,
         with permit: SendPermit,
-        trace: [PlainRequest.Field],
+        trace: [RequestHead.Field],
         cuts: Int,
         timeout: Duration?,
         logger: Logger?

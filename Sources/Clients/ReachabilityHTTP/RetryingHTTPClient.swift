@@ -160,14 +160,14 @@ extension RetryingHTTPClient {
     ///   - host: The host of the URL; empty for a Unix domain socket.
     package func execute(
         _ request: HTTPClientRequest,
-        _ plain: PlainRequest,
+        _ plain: RequestHead,
         to host: String,
         _ settings: RetrySettings,
         _ body: (@Sendable () throws -> HTTPClientRequest.Body?)?,
         _ logger: Logger? = nil,
         isolation: isolated (any Actor)? = #isolation,
         reading read: @escaping @Sendable (HTTPClientResponse) async throws -> Void
-    ) async throws(RetryError) -> RetryOutcome<AnswerHead> {
+    ) async throws(RetryError) -> RetryOutcome<ResponseHead> {
         let statuses = settings.policy.statuses
         let unread = Locked<HTTPClientResponse?>(nil)
         let retried = retried(request, plain, host, settings, body, logger, unread) { response in
@@ -185,7 +185,7 @@ extension RetryingHTTPClient {
     /// Sends a request once to its first host. The caller is a run that has already waited for its turn, so this call
     /// neither waits nor counts as an attempt.
     ///
-    /// - Parameter isProbe: True if the attempt tests the monitor's verdict. A missing path then does not end the
+    /// - Parameter isProbe: True if the attempt tests the monitor's reachability. A missing path then does not end the
     ///   attempt.
     package func once(
         _ request: HTTPClientRequest,
@@ -221,7 +221,7 @@ extension RetryingHTTPClient {
     ///   - read: Reads the response as a part of the attempt.
     private func retried(
         _ request: HTTPClientRequest,
-        _ plain: PlainRequest,
+        _ plain: RequestHead,
         _ host: String,
         _ settings: RetrySettings,
         _ makeBody: (@Sendable () throws -> HTTPClientRequest.Body?)?,
@@ -247,7 +247,7 @@ extension RetryingHTTPClient {
                 let received = try await attempts.send(hop, progress)
                 response.withLock { $0 = received }
                 try await read(received)
-                return AnswerHead(status: Int(received.status.code)) { received.headers.first(name: $0) }
+                return ResponseHead(status: Int(received.status.code)) { received.headers.first(name: $0) }
             }
         )
     }

@@ -38,7 +38,7 @@ public struct SpanRequestTracer: RequestTracer {
     }
 
     /// Begins the span of a request as a child of the task's span.
-    public func begin(_ request: PlainRequest) -> any RequestTrace {
+    public func begin(_ request: RequestHead) -> any RequestTrace {
         RequestSpan(request, tracer ?? InstrumentationSystem.tracer)
     }
 }
@@ -50,13 +50,13 @@ private struct RequestSpan: RequestTrace {
     /// The number of attempts that have begun.
     private let attempts = Locked(0)
 
-    init(_ request: PlainRequest, _ tracer: any Tracer) {
+    init(_ request: RequestHead, _ tracer: any Tracer) {
         self.tracer = tracer
         span = tracer.startSpan("request \(request.spanName)", ofKind: .internal)
         span.describe(request)
     }
 
-    func beginAttempt(_ request: PlainRequest) -> any AttemptTrace {
+    func beginAttempt(_ request: RequestHead) -> any AttemptTrace {
         let resends = attempts.withLock { attempts in
             defer { attempts += 1 }
             return attempts
@@ -89,15 +89,15 @@ private struct RequestSpan: RequestTrace {
 
 /// The span of an attempt.
 private struct AttemptSpan: AttemptTrace {
-    let fields: [PlainRequest.Field]
+    let fields: [RequestHead.Field]
 
     private let span: any Span
 
-    init(_ request: PlainRequest, _ tracer: any Tracer, parent: any Span, resends: Int) {
+    init(_ request: RequestHead, _ tracer: any Tracer, parent: any Span, resends: Int) {
         span = tracer.startSpan(request.spanName, context: parent.context, ofKind: .client)
         span.describe(request)
         if resends > 0 { span.attributes["http.request.resend_count"] = resends }
-        var fields: [PlainRequest.Field] = []
+        var fields: [RequestHead.Field] = []
         tracer.inject(span.context, into: &fields, using: FieldInjector())
         self.fields = fields
     }
@@ -106,7 +106,7 @@ private struct AttemptSpan: AttemptTrace {
         await ServiceContext.withValue(span.context) { await attempt() }
     }
 
-    func end(_ request: PlainRequest?, status: Int?, error: (any Error)?) {
+    func end(_ request: RequestHead?, status: Int?, error: (any Error)?) {
         if let request { span.describe(request) }
         span.end(status: status, error: error)
     }
@@ -114,15 +114,15 @@ private struct AttemptSpan: AttemptTrace {
 
 /// An injector that adds the trace context as header fields.
 private struct FieldInjector: Injector {
-    func inject(_ value: String, forKey key: String, into fields: inout [PlainRequest.Field]) {
-        fields.append(PlainRequest.Field(name: key, value: value))
+    func inject(_ value: String, forKey key: String, into fields: inout [RequestHead.Field]) {
+        fields.append(RequestHead.Field(name: key, value: value))
     }
 }
 
 /// The attributes of OpenTelemetry's semantic conventions for HTTP spans.
 extension Span {
     /// Sets the attributes of a request and its URL.
-    func describe(_ request: PlainRequest) {
+    func describe(_ request: RequestHead) {
         let method = request.method.rawValue
         attributes["http.request.method"] = request.isMethodKnown ? method : "_OTHER"
         if !request.isMethodKnown { attributes["http.request.method_original"] = method }
@@ -149,7 +149,7 @@ extension Span {
     }
 }
 
-extension PlainRequest {
+extension RequestHead {
     private static let knownMethods: Set<String> = [
         "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
     ]

@@ -119,11 +119,11 @@ package func withUnpaidRetry<Value: Sendable>(
 /// - Returns: The value that `send` returned, with every attempt.
 /// - Throws: ``RetryError``, with every attempt.
 public func withRetry<Value: Sendable>(
-    _ request: PlainRequest,
+    _ request: RequestHead,
     policy: RetryPolicy = .standard,
     options: RequestRetryOptions = RequestRetryOptions(),
     isolation: isolated (any Actor)? = #isolation,
-    send: @escaping @Sendable (PlainRequest) async throws -> Value
+    send: @escaping @Sendable (RequestHead) async throws -> Value
 ) async throws(RetryError) -> RetryOutcome<Value> {
     var options = options
     options.redirects = RedirectRule.none
@@ -139,7 +139,7 @@ public func withRetry<Value: Sendable>(
     ) { hop, _ in
         let value = try await send(hop.traced)
         kept.withLock { $0 = value }
-        return AnswerHead(status: 200) { _ in nil }
+        return ResponseHead(status: 200) { _ in nil }
     }
     return try await retried.run().returning(kept)
 }

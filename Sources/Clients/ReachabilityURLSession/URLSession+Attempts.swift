@@ -46,7 +46,7 @@ extension URLSession {
                 do {
                     let answer = try await send(session, adapted, watch, hop.hasBody)
                     kept.withLock { $0 = answer }
-                    return AnswerHead(answer.1, watch)
+                    return ResponseHead(answer.1, watch)
                 } catch let error as URLError where error.code == .cancelled && Task.isCancelled {
                     throw CancellationError()
                 }
@@ -63,7 +63,7 @@ extension URLSession {
     }
 }
 
-extension AnswerHead {
+extension ResponseHead {
     /// Creates the head of a response. A response of another protocol than HTTP is returned.
     fileprivate init(_ response: URLResponse, _ watch: RedirectWatch) {
         let response = response as? HTTPURLResponse
@@ -201,12 +201,12 @@ final class RedirectWatch: NSObject, URLSessionTaskDelegate {
 
 extension URLRequest {
     /// The request in the form that adapters use.
-    var plain: PlainRequest {
+    var plain: RequestHead {
         let fields = (allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
-        return PlainRequest(
+        return RequestHead(
             method: RequestMethod(rawValue: httpMethod ?? "GET"),
             url: url?.absoluteString ?? "",
-            fields: fields.map { PlainRequest.Field(name: $0.key, value: $0.value) }
+            fields: fields.map { RequestHead.Field(name: $0.key, value: $0.value) }
         )
     }
 

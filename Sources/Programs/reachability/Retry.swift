@@ -145,7 +145,7 @@ struct RetryReport: Sendable {
             if let pause {
                 attempt.reason == .newPath ? ", next immediately: the path has changed" : ", waits \(pause.secondsText)"
             } else {
-                ", waits until reachable" + (attempt.verdict?.reason.map { ": \($0)" } ?? "")
+                ", waits until reachable" + (attempt.reachability?.reason.map { ": \($0)" } ?? "")
             }
         write(failure.end, attempt.number, next)
     }
@@ -216,7 +216,7 @@ struct RetrySession: Sendable {
             let limits = try RetryLimits(probeInterval: nil, budget: RetryBudget(retryCost: 0))
             coordinator = RetryCoordinator(
                 limits: limits,
-                verdicts: MonitoredVerdicts { $0 == nil ? atLarge : manager }
+                reachability: NetlinkReachabilityProvider { $0 == nil ? atLarge : manager }
             )
             target = try host.map { try RetryTarget(host: $0, isRepeatable: true) } ?? .network(isRepeatable: true)
         } catch {

@@ -148,7 +148,7 @@ struct FaultAdapter: RequestAdapter {
     /// The times of the calls.
     var times: [ContinuousClock.Instant] { asked.withLock { $0 } }
 
-    func adapt(_ request: PlainRequest) async throws -> PlainRequest {
+    func adapt(_ request: RequestHead) async throws -> RequestHead {
         let number = asked.withLock { asked in
             asked.append(.now)
             return asked.count

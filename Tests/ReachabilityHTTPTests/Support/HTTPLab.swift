@@ -5,13 +5,13 @@ import ReachabilityHTTP
 import ReachabilityRetry
 import TestSupport
 
-/// The common settings of the tests: no verdicts, so retries follow only the clock, and waits of a few milliseconds.
+/// The common settings of the tests: no reachability, so retries follow only the clock, and waits of a few milliseconds.
 struct HTTPLab: Sendable {
     let coordinator: RetryCoordinator
 
-    init(verdicts: any VerdictSource = MonitoredVerdicts { _ in nil }, seed: UInt64 = 1) throws {
+    init(reachability: any ReachabilityProvider = NetlinkReachabilityProvider { _ in nil }, seed: UInt64 = 1) throws {
         let limits = try RetryLimits(rate: 10_000, spread: .zero, budget: RetryBudget(retryCost: 0))
-        coordinator = RetryCoordinator(limits: limits, verdicts: verdicts, random: SeededGenerator(seed: seed))
+        coordinator = RetryCoordinator(limits: limits, reachability: reachability, random: SeededGenerator(seed: seed))
     }
 
     /// Returns a policy that retries after a few milliseconds.

@@ -16,7 +16,7 @@ final class TestNetwork: Sendable {
     /// A new coordinator.
     var coordinator: RetryCoordinator {
         do {
-            return RetryCoordinator(limits: try RetryLimits(spread: .zero), verdicts: network, clock: clock)
+            return RetryCoordinator(limits: try RetryLimits(spread: .zero), reachability: network, clock: clock)
         } catch {
             fatalError("\(error)")
         }
@@ -29,7 +29,7 @@ final class TestNetwork: Sendable {
         return options
     }
 
-    func set(_ host: String, reachable: Bool, reason: RetryVerdict.Reason? = nil) {
+    func set(_ host: String, reachable: Bool, reason: HostReachability.Reason? = nil) {
         network.set(host, reachable: reachable, reason: reason)
     }
 

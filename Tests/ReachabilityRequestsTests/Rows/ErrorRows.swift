@@ -99,7 +99,7 @@ struct ErrorRows {
 
     @Test(
         arguments: [
-            (AttemptError.noPath(RetryVerdict(status: .notReachable)), .notConnectedToInternet),
+            (AttemptError.noPath(HostReachability(status: .notReachable)), .notConnectedToInternet),
             (AttemptError.notConnected(.seconds(1)), .timedOut), (AttemptError.pathInterrupted, .networkConnectionLost),
             (AttemptError.unsent(HTTPClientError.connectTimeout), .timedOut),
             (AttemptError.sent(HTTPClientError.readTimeout), .timedOut),

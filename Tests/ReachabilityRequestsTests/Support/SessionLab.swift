@@ -11,8 +11,8 @@ struct SessionLab: Sendable {
     init(_ server: SmallServer) throws {
         self.server = server
         let limits = try RetryLimits(rate: 10_000, spread: .zero, budget: RetryBudget(retryCost: 0))
-        let verdicts = MonitoredVerdicts { _ in nil }
-        coordinator = RetryCoordinator(limits: limits, verdicts: verdicts, random: SeededGenerator(seed: 1))
+        let reachability = NetlinkReachabilityProvider { _ in nil }
+        coordinator = RetryCoordinator(limits: limits, reachability: reachability, random: SeededGenerator(seed: 1))
     }
 
     func session(

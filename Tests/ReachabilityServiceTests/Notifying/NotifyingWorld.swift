@@ -64,7 +64,7 @@ final class NotifyingWorld: Sendable {
         let service = MonitoringService(clock: clock, resume: resume, makeProber: { _, _ in SilentProber() })
         writer.follow(service)
         var environment = NotifyEnvironment(
-            coordinator: RetryCoordinator(limits: try Self.limits(), verdicts: network, clock: waits),
+            coordinator: RetryCoordinator(limits: try Self.limits(), reachability: network, clock: waits),
             pause: { [waits] in try await waits.pause($0) },
             hooks: { [hooked, hook] path, _, _, variables in
                 let known = Dictionary(variables.map { ($0.name, $0.value) }) { _, last in last }

@@ -212,7 +212,7 @@ import Testing
         let pause = Locked<CheckedContinuation<Void, Never>?>(nil)
         let failures = Locked<[String?]>([])
         var environment = NotifyEnvironment(
-            coordinator: .init(limits: try NotifyingWorld.limits(), verdicts: world.network, clock: world.waits),
+            coordinator: .init(limits: try NotifyingWorld.limits(), reachability: world.network, clock: world.waits),
             pause: { _ in await withCheckedContinuation { next in pause.withLock { $0 = next } } },
             hooks: { _, _, _, _ in nil }
         )

@@ -9,7 +9,7 @@ private actor Server {
     private(set) var refusals = 0
     private(set) var successes = 0
 
-    func answer(_ request: PlainRequest) throws {
+    func answer(_ request: RequestHead) throws {
         guard request["Authorization"] == "Bearer \(accepted)" else {
             refusals += 1
             throw StatusFailure(status: 401)
@@ -30,7 +30,7 @@ private actor Server {
 struct RefreshFailed: Error {}
 
 /// Sends a request with the interceptor as adapter and retrier. Throws the last error.
-private func send(_ request: PlainRequest, _ interceptor: TokenInterceptor, to server: Server) async throws {
+private func send(_ request: RequestHead, _ interceptor: TokenInterceptor, to server: Server) async throws {
     let options = RequestRetryOptions(adapter: interceptor, retrier: interceptor)
     do throws(RetryError) {
         _ = try await withRetry(request, options: options) { try await server.answer($0) }
@@ -46,7 +46,7 @@ private func send(_ request: PlainRequest, _ interceptor: TokenInterceptor, to s
         try await withThrowingTaskGroup { group in
             for number in 0..<100 {
                 group.addTask {
-                    let request = PlainRequest(url: "https://example.org/\(number)")
+                    let request = RequestHead(url: "https://example.org/\(number)")
                     try await send(request, interceptor, to: server)
                 }
             }
@@ -67,7 +67,7 @@ private func send(_ request: PlainRequest, _ interceptor: TokenInterceptor, to s
             for _ in 0..<10 {
                 group.addTask {
                     await #expect(throws: RefreshFailed.self) {
-                        let request = PlainRequest(url: "https://example.org/")
+                        let request = RequestHead(url: "https://example.org/")
                         try await send(request, interceptor, to: server)
                     }
                 }
@@ -81,7 +81,7 @@ private func send(_ request: PlainRequest, _ interceptor: TokenInterceptor, to s
         await server.refuseAll()
         let interceptor = TokenInterceptor(token: "old") { _ in "new" }
         await #expect(throws: StatusFailure(status: 401)) {
-            let request = PlainRequest(url: "https://example.org/")
+            let request = RequestHead(url: "https://example.org/")
             try await send(request, interceptor, to: server)
         }
         #expect(await server.refusals == 2)

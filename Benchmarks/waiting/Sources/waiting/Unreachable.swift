@@ -1,15 +1,15 @@
 import ReachabilityRetry
 
 /// A verdict source whose network is never reachable.
-struct Unreachable: VerdictSource {
-    func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch {
+struct Unreachable: ReachabilityProvider {
+    func watch(_ host: String?, _ listener: @escaping @Sendable (HostReachability) -> Void) -> any ReachabilityWatch {
         listener(Watch.verdict)
         return Watch()
     }
 
-    private final class Watch: VerdictWatch {
-        static let verdict = RetryVerdict(status: .notReachable, generation: 1)
+    private final class Watch: ReachabilityWatch {
+        static let verdict = HostReachability(status: .notReachable, generation: 1)
 
-        func ask() -> RetryVerdict { Self.verdict }
+        func ask() -> HostReachability { Self.verdict }
     }
 }

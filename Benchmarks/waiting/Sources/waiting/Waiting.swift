@@ -38,7 +38,7 @@ enum Waiting {
     /// Starts requests whose first attempt fails, and which then wait for the network, with a deadline of an hour. Returns the
     /// growth of the resident size in bytes.
     private static func retries(_ count: Int) async throws -> Int {
-        let coordinator = RetryCoordinator(verdicts: Unreachable())
+        let coordinator = RetryCoordinator(reachability: Unreachable())
         let target = try RetryTarget(host: "example.org", method: .get)
         let policy = try RetryPolicy(deadline: .seconds(3600))
         return await withTaskGroup { group in

@@ -222,7 +222,7 @@ public enum DeliveryProof: Hashable, Sendable {
     /// The status of the response.
     case status(Int)
     /// A header field of the response with this value.
-    case header(PlainRequest.Field)
+    case header(RequestHead.Field)
     /// A text in the first 64 KiB of the body.
     case body(String)
 

@@ -14,13 +14,13 @@ public struct OutboxRequest: Hashable, Sendable {
 
     /// The headers, in the order in which they are sent. A header `Idempotency-Key` is used as the key. Without one, a
     /// key is created and added.
-    public var headers: [PlainRequest.Field]
+    public var headers: [RequestHead.Field]
 
     /// The content, as it is sent.
     public var body: [UInt8]
 
     /// Creates a request. It is validated when it is added to the outbox.
-    public init(_ method: String, _ url: String, headers: [PlainRequest.Field] = [], body: [UInt8] = []) {
+    public init(_ method: String, _ url: String, headers: [RequestHead.Field] = [], body: [UInt8] = []) {
         self.method = method
         self.url = url
         self.headers = headers
@@ -53,7 +53,7 @@ extension OutboxRequest: CustomStringConvertible, CustomDebugStringConvertible, 
     public var customMirror: Mirror { Mirror(self, children: ["summary": description]) }
 }
 
-extension [PlainRequest.Field] {
+extension [RequestHead.Field] {
     /// Returns the value of the first header with a name, which must be in lower case.
     func value(of name: String) -> String? { first { $0.name.lowercased() == name }?.value }
 }

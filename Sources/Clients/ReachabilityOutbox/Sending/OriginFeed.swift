@@ -73,9 +73,9 @@ struct OriginFeed: Sendable {
             var left = queue.count
             var (moved, last) = (Set<String>(), OutboxEntry.ID?.none)
             while !Task.isCancelled {
-                let verdict = await coordinator.settledVerdict(of: queue.host)
-                guard verdict.status != .notReachable else {
-                    skip(left, .notReachable(reason: verdict.reason?.description))
+                let reachability = await coordinator.settledReachability(of: queue.host)
+                guard reachability.status != .notReachable else {
+                    skip(left, .notReachable(reason: reachability.reason?.description))
                     return .idle
                 }
                 switch try await sendNext(except: moved) {
@@ -136,7 +136,9 @@ struct OriginFeed: Sendable {
         latest.withLock { $0 = nil }
         // The engine would make an attempt, because only the sender may resolve the name. Here attempts are counted,
         // and a request may wait for a week.
-        if await coordinator.settledVerdict(of: queue.host).lacksAddress { throw Postponed(failureStage: .neverSent) }
+        if await coordinator.settledReachability(of: queue.host).lacksAddress {
+            throw Postponed(failureStage: .neverSent)
+        }
         var passedOver = moved.withLock(\.self)
         var sent = try await sendNext(except: passedOver, isProbe: isProbe)
         while case .moved(let entry, let url)? = sent, passedOver.count < Self.movedLimit {

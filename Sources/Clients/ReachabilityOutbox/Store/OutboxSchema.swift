@@ -191,10 +191,10 @@ extension OutboxRequest {
     /// The headers as text, one line per header. A value contains no line break, and a name no colon.
     var storedHeaders: String { headers.map { "\($0.name):\($0.value)" }.joined(separator: "\n") }
 
-    private static func headers(stored text: String) -> [PlainRequest.Field] {
+    private static func headers(stored text: String) -> [RequestHead.Field] {
         text.split(at: "\n").map { line in
             let parts = line.split(at: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            return PlainRequest.Field(name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
+            return RequestHead.Field(name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
         }
     }
 }

@@ -74,7 +74,7 @@ extension OutboxStore {
             request.headers.removeAll { OutboxRequest.framing.contains($0.name.lowercased()) }
             let header = OutboxRequest.idempotencyKeyHeader
             if request.headers.value(of: header.lowercased()) == nil {
-                request.headers.append(PlainRequest.Field(name: header, value: entry.idempotencyKey))
+                request.headers.append(RequestHead.Field(name: header, value: entry.idempotencyKey))
             }
             return .delivery(OutboxDelivery(request: request, entry: entry))
         }

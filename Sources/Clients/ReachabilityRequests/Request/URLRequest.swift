@@ -123,15 +123,15 @@ extension URLRequest {
 
 extension URLRequest {
     /// The request as the engine knows it, without the body.
-    var plain: PlainRequest {
-        let fields = headers.map { PlainRequest.Field(name: $0.name, value: $0.value) }
-        return PlainRequest(method: sentMethod, url: text, fields: fields)
+    var plain: RequestHead {
+        let fields = headers.map { RequestHead.Field(name: $0.name, value: $0.value) }
+        return RequestHead(method: sentMethod, url: text, fields: fields)
     }
 
     /// The request with the URL, the method and the fields of a hop. A redirect that changes the method leaves the body out.
     ///
     /// - Parameter others: The fields of the session, which are left out unless the request has them.
-    func replacing(by plain: PlainRequest, without others: HTTPHeaders) -> URLRequest {
+    func replacing(by plain: RequestHead, without others: HTTPHeaders) -> URLRequest {
         if plain.url == text, plain.method == sentMethod { return self }
         var plain = plain
         plain.fields.removeAll { headers[$0.name] == nil && others[$0.name] != nil }
@@ -141,7 +141,7 @@ extension URLRequest {
     }
 
     /// The request with the URL, the method and the fields of another.
-    func replacingHead(by plain: PlainRequest) -> URLRequest {
+    func replacingHead(by plain: RequestHead) -> URLRequest {
         var request = self
         request.text = plain.url
         request.sentMethod = plain.method
@@ -150,7 +150,7 @@ extension URLRequest {
     }
 
     /// The request with those of these fields that a hop has, and the request does not have.
-    func adding(_ headers: HTTPHeaders, of hop: PlainRequest) -> URLRequest {
+    func adding(_ headers: HTTPHeaders, of hop: RequestHead) -> URLRequest {
         adding(HTTPHeaders(headers.filter { hop[$0.name] != nil }))
     }
 

@@ -69,7 +69,7 @@ final class AnswerReader: Sendable {
     }
 
     /// The request of an attempt, without changes of adapters. After a failed attempt it is created again, unless it was redirected.
-    func request(for plain: PlainRequest, afterFailure: Bool) throws -> URLRequest {
+    func request(for plain: RequestHead, afterFailure: Bool) throws -> URLRequest {
         guard afterFailure, plain.url == request.text, plain.method == request.sentMethod else {
             return current.replacing(by: plain, without: session.headers)
         }
@@ -105,7 +105,7 @@ final class AnswerReader: Sendable {
     }
 
     /// The next request of a redirect; nil if the redirect is the answer.
-    func redirect(to next: PlainRequest) async -> PlainRequest? {
+    func redirect(to next: RequestHead) async -> RequestHead? {
         guard let handler = owner.redirectHandler ?? session.redirectHandler, let head = latest?.head else {
             return next
         }

@@ -101,7 +101,7 @@ private struct AttemptStart: ReachabilityRetry.RequestAdapter {
     /// The adapter of the session's options.
     let last: (any ReachabilityRetry.RequestAdapter)?
 
-    func adapt(_ plain: PlainRequest) async throws -> PlainRequest {
+    func adapt(_ plain: RequestHead) async throws -> RequestHead {
         let owner = reader.owner
         let (hasFailed, prepared, isChallenged) = owner.values.withLock { values in
             defer { values.prepared = nil }

@@ -10,9 +10,9 @@
 /// | ``adapterFailed(_:)`` | not retried | the retrier decides, except after an ``InvalidRequest`` |
 /// | ``bodyNotReplayable(_:)`` | not retried | the request ends |
 public enum AttemptError: RetryableError {
-    /// The attempt was not made, or was ended before anything was sent, because there is no path. If the verdict is
+    /// The attempt was not made, or was ended before anything was sent, because there is no path. If the reachability is
     /// "reachable", the path has changed since the attempt began.
-    case noPath(RetryVerdict)
+    case noPath(HostReachability)
     /// The attempt was not connected within this time.
     case notConnected(Duration)
     /// The attempt was not made, because the host has requested a pause that ends after this time (Retry-After).
@@ -99,8 +99,9 @@ extension AttemptError: CustomStringConvertible {
     /// One sentence for logs.
     public var description: String {
         switch self {
-        case .noPath(let verdict) where verdict.status == .reachable: "cannot send the request: the path changed"
-        case .noPath(let verdict): "cannot send the request: \(verdict)"
+        case .noPath(let reachability) where reachability.status == .reachable:
+            "cannot send the request: the path changed"
+        case .noPath(let reachability): "cannot send the request: \(reachability)"
         case .notConnected(let time): "cannot send the request: no connection within \(time)"
         case .heldBack(let time): "cannot send the request: the host requested a pause of \(time) (Retry-After)"
         case .unsent(let cause): "cannot send the request: \(cause)"

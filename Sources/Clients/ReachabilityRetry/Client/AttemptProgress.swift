@@ -11,8 +11,8 @@ package final class AttemptProgress: Sendable {
         var sentAt: Duration?
         /// The number of attempts that were ended before they sent anything.
         var cuts = 0
-        /// The first verdict of the attempt that had a path.
-        var path: RetryVerdict?
+        /// The first reachability of the attempt that had a path.
+        var path: HostReachability?
         /// The time when the path was lost, on the clock of the run; nil while there is a path.
         var awaySince: Duration?
     }
@@ -69,33 +69,33 @@ package final class AttemptProgress: Sendable {
     /// The source address of packets at that time; nil if it is not known.
     var source: String? { state.withLock { $0.path?.source } }
 
-    /// Records a verdict while a response is awaited or read. Returns whether the path is back after a long
+    /// Records a state while a response is awaited or read. Returns whether the path is back after a long
     /// interruption, and the rest of the response can be requested.
-    func isInterrupted(by verdict: RetryVerdict, now: Duration) -> Bool {
+    func isInterrupted(by reachability: HostReachability, now: Duration) -> Bool {
         let wasAwayForLong = state.withLock { state in
-            if verdict.isOffline { state.awaySince = state.awaySince ?? now }
-            guard verdict.status == .reachable, let since = state.awaySince else { return false }
+            if reachability.isOffline { state.awaySince = state.awaySince ?? now }
+            guard reachability.status == .reachable, let since = state.awaySince else { return false }
             state.awaySince = nil
             return now - since >= Self.shortLoss
         }
         return wasAwayForLong && resumes()
     }
 
-    /// Records a verdict while nothing was sent. Returns whether the path has changed since the first verdict.
-    func hasNewPath(by verdict: RetryVerdict) -> Bool {
-        guard verdict.status == .reachable else { return false }
+    /// Records a state while nothing was sent. Returns whether the path has changed since the first reachability.
+    func hasNewPath(by reachability: HostReachability) -> Bool {
+        guard reachability.status == .reachable else { return false }
         return state.withLock { state in
             guard let path = state.path else {
-                state.path = verdict
+                state.path = reachability
                 return false
             }
-            return verdict.generation > path.generation
+            return reachability.generation > path.generation
         }
     }
 }
 
 /// The status and header fields of a response, from any client.
-public struct AnswerHead: Sendable {
+public struct ResponseHead: Sendable {
     /// The status, 100 to 599.
     public let status: Int
 
@@ -127,7 +127,7 @@ struct ConnectingAttempt: Sendable {
     private static let patience = Duration.milliseconds(250)
 
     let progress: AttemptProgress
-    let entry: LaneEntry
+    let entry: HostRegistration
     /// The maximum time until something is sent; nil for the limits of the client.
     let limit: Duration?
     let began: Duration
@@ -163,18 +163,19 @@ struct ConnectingAttempt: Sendable {
         entry.enter()
         listen()
         let isOpen = coordinator.isOpen(host)
-        let verdict = coordinator.ask(host)
-        let isNew = progress.hasNewPath(by: verdict)
+        let reachability = coordinator.ask(host)
+        let isNew = progress.hasNewPath(by: reachability)
         if progress.hasSent {
-            if progress.isInterrupted(by: verdict, now: now) { return .end(AttemptError.pathInterrupted) }
-            guard let source = progress.source, source != verdict.source, !coordinator.source.isLocal(source) else {
+            if progress.isInterrupted(by: reachability, now: now) { return .end(AttemptError.pathInterrupted) }
+            guard let source = progress.source, source != reachability.source, !coordinator.source.isLocal(source)
+            else {
                 return .sleep(until: nil)
             }
             return .end(AttemptError.sourceAddressLost(source))
         }
         // An attempt that began without a path may hang long after there is one.
-        let isVain = isProbe ? verdict.status == .reachable : (!isOpen && verdict.isOffline) || isNew
-        if isVain, !progress.hasSent { return .end(AttemptError.noPath(verdict)) }
+        let isVain = isProbe ? reachability.status == .reachable : (!isOpen && reachability.isOffline) || isNew
+        if isVain, !progress.hasSent { return .end(AttemptError.noPath(reachability)) }
         guard let limit else { return .sleep(until: nil) }
         return now >= began + limit ? .end(AttemptError.notConnected(limit)) : .sleep(until: began + limit)
     }

@@ -12,7 +12,7 @@ import LinuxSupport
 /// | ``connectTimeout`` | 10 s | the maximum time of an attempt until a part of it is sent |
 /// | ``host`` | the host of the URL | the host whose reachability and limits apply, for example a proxy |
 /// | ``priority`` | normal | the order of the requests that wait for the same host |
-/// | ``coordinator`` | ``RetryCoordinator/shared`` | the limits and verdicts that all requests share |
+/// | ``coordinator`` | ``RetryCoordinator/shared`` | the limits and reachability that all requests share |
 /// | ``idempotency`` | the caller's keys, in `Idempotency-Key` | the header field by which a server recognises a repeated request |
 /// | ``observer`` | none | receives events |
 /// | ``tracer`` | none | traces each request and its attempts |
@@ -21,7 +21,7 @@ public struct RequestRetryOptions: Sendable {
     /// Throws an error if a response is a failure. Called for each response except a redirect that is followed. If the
     /// policy retries the status, the retry is made anyway, but the last such response is thrown as a ``StatusFailure``
     /// and not returned.
-    public typealias Validation = @Sendable (AnswerHead) async throws -> Void
+    public typealias Validation = @Sendable (ResponseHead) async throws -> Void
 
     /// Changes the request before each attempt at the origin that the request names, and at no other origin. It always
     /// receives the original request. An error that it throws ends the request (``AttemptError/adapterFailed(_:)``),
@@ -57,7 +57,7 @@ public struct RequestRetryOptions: Sendable {
     /// The order of the requests that wait for the same host.
     public var priority: RetryPriority
 
-    /// The limits and verdicts that all requests share.
+    /// The limits and reachability that all requests share.
     public var coordinator: RetryCoordinator
 
     /// The header field by which a server recognises a repeated request.
@@ -77,7 +77,7 @@ public struct RequestRetryOptions: Sendable {
     package var resumes: @Sendable () -> Bool = { false }
 
     /// Changes the request of a redirect that is followed. If it returns nil, the redirect is the response.
-    package var redirecting: (@Sendable (PlainRequest) async -> PlainRequest?)?
+    package var redirecting: (@Sendable (RequestHead) async -> RequestHead?)?
 
     /// The cookies of each attempt, at any origin. Nil if none are sent and kept.
     package var cookies: (any CookieKeeper)?
@@ -156,10 +156,10 @@ public struct IdempotencyKeys: Hashable, Sendable {
     }
 
     /// Returns whether a request has a key that is not empty.
-    package func hasKey(_ request: PlainRequest) -> Bool { request[header].map { !$0.isEmpty } ?? false }
+    package func hasKey(_ request: RequestHead) -> Bool { request[header].map { !$0.isEmpty } ?? false }
 
     /// Returns the request, with a new key if one must be created.
-    func adding(to request: PlainRequest) -> PlainRequest {
+    func adding(to request: RequestHead) -> RequestHead {
         guard areMade, !request.method.isIdempotent, !hasKey(request) else { return request }
         var request = request
         request[header] = UInt128.random(in: .min ... .max).hexadecimal

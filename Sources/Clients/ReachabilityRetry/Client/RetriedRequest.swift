@@ -3,7 +3,7 @@ import LinuxSupport
 /// A request of any HTTP client, with retries and redirects. The client keeps its responses. The engine receives only their heads.
 package final class RetriedRequest: Sendable {
     /// The original request, with its idempotency key.
-    package let request: PlainRequest
+    package let request: RequestHead
     /// The host of the URL, without brackets. Empty or nil if the URL has no host.
     package let host: String?
     package let policy: RetryPolicy
@@ -15,7 +15,7 @@ package final class RetriedRequest: Sendable {
     /// Releases the response of the latest attempt, which is not returned, and whose body is not read.
     package let letGo: @Sendable () async -> Void
     /// Makes one attempt with the adapted request of a hop. Returns when the response has begun.
-    package let send: @Sendable (RedirectHop, AttemptProgress) async throws -> AnswerHead
+    package let send: @Sendable (RedirectHop, AttemptProgress) async throws -> ResponseHead
     /// A Boolean value that indicates whether the request needs a path to its host. A request over a Unix domain socket
     /// does not.
     package let needsPath: Bool
@@ -23,7 +23,7 @@ package final class RetriedRequest: Sendable {
     private let tellsStatus: Bool
 
     package init(
-        _ request: PlainRequest,
+        _ request: RequestHead,
         host: String?,
         policy: RetryPolicy,
         options: RequestRetryOptions,
@@ -32,7 +32,7 @@ package final class RetriedRequest: Sendable {
         body: RequestBodyKind,
         isBodyLost: @escaping @Sendable (any Error) -> Bool = { _ in false },
         letGo: @escaping @Sendable () async -> Void = {},
-        send: @escaping @Sendable (RedirectHop, AttemptProgress) async throws -> AnswerHead
+        send: @escaping @Sendable (RedirectHop, AttemptProgress) async throws -> ResponseHead
     ) {
         self.request = options.idempotency.adding(to: request)
         self.host = host
@@ -51,11 +51,11 @@ package final class RetriedRequest: Sendable {
     ///
     /// - Throws: ``RetryError`` if the last attempt had no response, if its response was refused, or if its response
     ///   was discarded for a retry that was not made.
-    package func run() async throws(RetryError) -> RetryOutcome<AnswerHead> {
+    package func run() async throws(RetryError) -> RetryOutcome<ResponseHead> {
         try await run(on: Timeline(options.clock))
     }
 
-    func run(on clock: Timeline) async throws(RetryError) -> RetryOutcome<AnswerHead> {
+    func run(on clock: Timeline) async throws(RetryError) -> RetryOutcome<ResponseHead> {
         let trace = options.tracer?.begin(request)
         do throws(RetryError) {
             let outcome = try await follow(on: clock, trace)
@@ -71,7 +71,7 @@ package final class RetriedRequest: Sendable {
     private func follow(
         on clock: Timeline,
         _ trace: (any RequestTrace)?
-    ) async throws(RetryError) -> RetryOutcome<AnswerHead> {
+    ) async throws(RetryError) -> RetryOutcome<ResponseHead> {
         var (hop, target) = try first()
         var attempts: [RetryAttempt] = []
         while true {
@@ -118,7 +118,7 @@ package final class RetriedRequest: Sendable {
         }
     }
 
-    private func step(_ hop: RedirectHop, _ head: AnswerHead, _ latest: LatestAttempt) -> RedirectStep {
+    private func step(_ hop: RedirectHop, _ head: ResponseHead, _ latest: LatestAttempt) -> RedirectStep {
         guard (300..<400).contains(head.status) else { return .keep }
         var rule = options.redirects ?? .follow()
         // A server may set a cookie and redirect to the same URL.
@@ -199,7 +199,7 @@ package final class RetriedRequest: Sendable {
         return result
     }
 
-    private func status(of head: AnswerHead?) -> Int? { tellsStatus ? head?.status : nil }
+    private func status(of head: ResponseHead?) -> Int? { tellsStatus ? head?.status : nil }
 
     private func attempt(
         _ hop: RedirectHop,
@@ -230,7 +230,7 @@ package final class RetriedRequest: Sendable {
     }
 
     private func judge(
-        _ head: AnswerHead,
+        _ head: ResponseHead,
         _ hop: RedirectHop,
         _ latest: LatestAttempt
     ) async throws -> AttemptResult {
@@ -297,21 +297,21 @@ extension RetryError.Ending {
 
 /// The adapted request of the latest attempt, and the head of its response. Thread-safe.
 final class LatestAttempt: Sendable {
-    private let state = Locked<(request: PlainRequest?, head: AnswerHead?)>((nil, nil))
+    private let state = Locked<(request: RequestHead?, head: ResponseHead?)>((nil, nil))
 
-    var request: PlainRequest? {
+    var request: RequestHead? {
         get { state.withLock { $0.request } }
         set { state.withLock { $0 = (newValue, nil) } }
     }
 
-    var head: AnswerHead? {
+    var head: ResponseHead? {
         get { state.withLock { $0.head } }
         set { state.withLock { $0.head = newValue } }
     }
 }
 
 extension StatusFailure {
-    fileprivate init(_ head: AnswerHead) {
+    fileprivate init(_ head: ResponseHead) {
         self.init(status: head.status, retryAfter: head["Retry-After"], date: head["Date"])
     }
 }
@@ -328,7 +328,7 @@ extension RetriedRequest {
     package func run(
         isRead: () -> Bool,
         finishing finish: @escaping @Sendable () async throws -> Void
-    ) async throws(RetryError) -> RetryOutcome<AnswerHead> {
+    ) async throws(RetryError) -> RetryOutcome<ResponseHead> {
         let clock = Timeline(options.clock)
         let outcome = try await run(on: clock)
         if isRead() { return outcome }

@@ -1,11 +1,11 @@
 import LinuxSupport
 
 extension RetryCoordinator {
-    /// Returns the latest verdict on a host; nil while the host is not watched.
-    func knownVerdict(of host: String?) -> RetryVerdict? {
+    /// Returns the latest reachability of a host; nil while the host is not watched.
+    func knownReachability(of host: String?) -> HostReachability? {
         state.withLock { state in
             guard let lane = state.lanes[host], lane.watch != nil else { return nil }
-            return lane.verdict
+            return lane.reachability
         }
     }
 
@@ -15,13 +15,13 @@ extension RetryCoordinator {
         let now = timeline.now
         let isWatched = state.withLock { state in
             if state.lanes[host] == nil, state.lanes.count >= Self.keptHosts { state.forgetUnused(at: now) }
-            state.lanes[host, default: HostLane(limits)].users += 1
+            state.lanes[host, default: HostState(limits)].users += 1
             return state.lanes[host]?.watch != nil
         }
         if isWatched { return }
         // Created outside the lock. If several threads do so at the same time, one watch is kept.
         let watch = source.watch(host) { [weak self] in self?.hear($0, of: host) }
-        let unwanted = state.withLock { state -> (any VerdictWatch)? in
+        let unwanted = state.withLock { state -> (any ReachabilityWatch)? in
             guard state.lanes[host]?.watch == nil else { return watch }
             state.lanes[host]?.watch = watch
             return nil
@@ -40,24 +40,24 @@ extension RetryCoordinator {
         withExtendedLifetime(watch) {}
     }
 
-    /// Returns the current verdict on a host. The caller must be a user of the host; otherwise the verdict is unknown.
-    func ask(_ host: String?) -> RetryVerdict {
+    /// Returns the current reachability of a host. The caller must be a user of the host; otherwise the reachability is unknown.
+    func ask(_ host: String?) -> HostReachability {
         guard let watch = state.withLock({ $0.lanes[host]?.watch }) else { return .unknown }
-        let verdict = watch.ask()
-        hear(verdict, of: host)
-        return verdict
+        let reachability = watch.ask()
+        hear(reachability, of: host)
+        return reachability
     }
 
-    func hear(_ verdict: RetryVerdict, of host: String?) {
+    func hear(_ reachability: HostReachability, of host: String?) {
         let now = timeline.now
         let signals = state.withLock { state in
             let opening = now + limits.spread * state.chance()
-            return state.lanes[host]?.hear(verdict, now: now, opening: opening) ?? []
+            return state.lanes[host]?.hear(reachability, now: now, opening: opening) ?? []
         }
         for signal in signals { signal.send() }
     }
 
-    /// Registers a signal that is sent when the verdict on a watched host changes. Used by attempts that have sent
+    /// Registers a signal that is sent when the reachability of a watched host changes. Used by attempts that have sent
     /// nothing yet.
     func listen(_ sleeper: UInt64, to host: String?, _ signal: WakeSignal) {
         state.withLock { $0.lanes[host]?.connecting[sleeper] = signal }
@@ -67,20 +67,20 @@ extension RetryCoordinator {
         state.withLock { _ = $0.lanes[host]?.connecting.removeValue(forKey: sleeper) }
     }
 
-    /// Returns the current verdict on a host without watching it. The caller need not be a user.
-    func askOnce(_ host: String?) -> RetryVerdict {
+    /// Returns the current reachability of a host without watching it. The caller need not be a user.
+    func askOnce(_ host: String?) -> HostReachability {
         guard state.withLock({ $0.lanes[host]?.watch }) == nil else { return ask(host) }
         return source.ask(host)
     }
 
-    /// Returns the verdict on a host as soon as the name service has responded. The caller must be a user of the host.
-    package func settledVerdict(of host: String?) async -> RetryVerdict {
+    /// Returns the reachability of a host as soon as the name service has responded. The caller must be a user of the host.
+    package func settledReachability(of host: String?) async -> HostReachability {
         let now = ask(host)
         guard now.reason == .resolving else { return now }
-        let (verdicts, continuation) = AsyncStream.makeStream(of: RetryVerdict.self)
+        let (reachability, continuation) = AsyncStream.makeStream(of: HostReachability.self)
         let watch = source.watch(host) { continuation.yield($0) }
         defer { withExtendedLifetime(watch) {} }
-        for await verdict in verdicts where verdict.reason != .resolving { return verdict }
+        for await reachability in reachability where reachability.reason != .resolving { return reachability }
         return .unknown
     }
 
@@ -91,7 +91,7 @@ extension RetryCoordinator {
     }
 
     /// Records the failure of an attempt. The caller must be a user of the host. See
-    /// ``HostLane/learn(fromAnswer:begunAt:now:opening:)``.
+    /// ``HostState/learn(fromAnswer:begunAt:now:opening:)``.
     func learn(from stage: FailureStage, begunAt generation: UInt64?, at target: RetryTarget) {
         learn(fromAnswer: !stage.isOfNetwork, begunAt: generation, at: target, depositing: 0)
     }
@@ -110,10 +110,10 @@ extension RetryCoordinator {
         depositing tokens: Int
     ) {
         let (host, now) = (target.host, timeline.now)
-        let (wake, disproved) = state.withLock { state -> (WakeSignal?, RetryVerdict?) in
-            guard let verdict = state.lanes[host]?.verdict else { return (nil, nil) }
+        let (wake, disproved) = state.withLock { state -> (WakeSignal?, HostReachability?) in
+            guard let reachability = state.lanes[host]?.reachability else { return (nil, nil) }
             state.lanes[host]?.bucket.deposit(tokens)
-            let opening = verdict.isOffline ? now + limits.spread * state.chance() : now
+            let opening = reachability.isOffline ? now + limits.spread * state.chance() : now
             let news = state.lanes[host]?.learn(
                 fromAnswer: isAnswer,
                 begunAt: generation,
@@ -158,15 +158,15 @@ extension RetryCoordinator.State {
 }
 
 /// The state that all retries to one host share. A value type, accessed only under the coordinator's lock.
-struct HostLane {
+struct HostState {
     var queue: ReleaseQueue<WakeSignal>
     var bucket: TokenBucket
     /// The number of requests that have failed or waited at least once and have not ended.
     var users = 0
     /// The subscription to the host's reachability; nil before the first failure, and for a moment after it.
-    var watch: (any VerdictWatch)?
-    private(set) var verdict = RetryVerdict.unknown
-    /// The generation of a "not reachable" verdict that a response of the server has disproved.
+    var watch: (any ReachabilityWatch)?
+    private(set) var reachability = HostReachability.unknown
+    /// The generation of a state "not reachable" that a response of the server has disproved.
     private var disproved: UInt64?
     /// The signals of attempts that have sent nothing yet.
     var connecting: [UInt64: WakeSignal] = [:]
@@ -176,15 +176,15 @@ struct HostLane {
         bucket = TokenBucket(limits.budget)
     }
 
-    /// Records a verdict of the monitor, unless a newer one is known. Returns the signals to send.
+    /// Records a state of the monitor, unless a newer one is known. Returns the signals to send.
     ///
     /// - Parameters:
     ///   - now: The current time.
     ///   - opening: The time of the first start if the network has returned.
-    mutating func hear(_ news: RetryVerdict, now: Duration, opening: Duration) -> [WakeSignal] {
-        guard news.generation >= verdict.generation else { return [] }
-        let known = verdict
-        verdict = news
+    mutating func hear(_ news: HostReachability, now: Duration, opening: Duration) -> [WakeSignal] {
+        guard news.generation >= reachability.generation else { return [] }
+        let known = reachability
+        reachability = news
         let signals = news == known ? [] : Array(connecting.values)
         if news.isOffline, news.generation != disproved {
             return signals + [queue.close(at: now)].compactMap(\.self)
@@ -202,34 +202,34 @@ struct HostLane {
     ///   - generation: The generation of the path when the attempt began; nil if the host was not watched then.
     ///   - now: The current time.
     ///   - opening: The time of the first start.
-    /// - Returns: The signal to send, and the verdict that a response has disproved.
+    /// - Returns: The signal to send, and the reachability that a response has disproved.
     mutating func learn(
         fromAnswer isAnswer: Bool,
         begunAt generation: UInt64?,
         now: Duration,
         opening: Duration
-    ) -> (wake: WakeSignal?, disproved: RetryVerdict?) {
-        guard watch != nil, verdict.isOffline else { return (nil, nil) }
+    ) -> (wake: WakeSignal?, disproved: HostReachability?) {
+        guard watch != nil, reachability.isOffline else { return (nil, nil) }
         if !isAnswer {
             disproved = nil
             return (queue.close(at: now), nil)
         }
         // A response over an earlier path reveals nothing about this one.
-        guard (generation ?? verdict.generation) == verdict.generation else { return (nil, nil) }
-        let isNews = disproved != verdict.generation
-        disproved = verdict.generation
-        return (queue.isOpen ? nil : queue.open(at: opening), isNews ? verdict : nil)
+        guard (generation ?? reachability.generation) == reachability.generation else { return (nil, nil) }
+        let isNews = disproved != reachability.generation
+        disproved = reachability.generation
+        return (queue.isOpen ? nil : queue.open(at: opening), isNews ? reachability : nil)
     }
 
     /// Removes a user. Stops watching the host if it was the last. Returns the watch, which must be released outside
     /// the lock.
-    mutating func leave() -> (any VerdictWatch)? {
+    mutating func leave() -> (any ReachabilityWatch)? {
         users -= 1
         guard users == 0 else { return nil }
         defer {
             watch = nil
             // The generations of the next watch start again.
-            verdict = .unknown
+            reachability = .unknown
             disproved = nil
             _ = queue.open(at: .zero)
         }
@@ -243,7 +243,7 @@ struct HostLane {
 }
 
 /// The registration of a request as a user of a host, from its first failure or wait to its end.
-final class LaneEntry: Sendable {
+final class HostRegistration: Sendable {
     private let coordinator: RetryCoordinator
     private let host: String?
     private let hasEntered = Locked(false)

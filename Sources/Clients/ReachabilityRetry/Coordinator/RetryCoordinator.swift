@@ -3,7 +3,7 @@ import LinuxSupport
 /// The state that retries share. For each host: one queue, one rate, one budget and one subscription to the monitor.
 ///
 /// A ``RetryPolicy`` belongs to a request. Limits that protect a host, and that must be the same for all requests to
-/// it, belong to the coordinator. Most processes need only ``shared``, whose verdicts come from the kernel. Create
+/// it, belong to the coordinator. Most processes need only ``shared``, whose reachability comes from the kernel. Create
 /// another coordinator for other limits, or for tests. Coordinators are independent, so the limits of two coordinators
 /// add up.
 ///
@@ -14,7 +14,7 @@ import LinuxSupport
 /// Thread-safe.
 public final class RetryCoordinator: Sendable {
     struct State {
-        var lanes: [String?: HostLane] = [:]
+        var lanes: [String?: HostState] = [:]
         /// The alarms of all waiting requests to all hosts.
         var alarms = AlarmList<WakeSignal>()
         var pace: ReleasePace
@@ -36,21 +36,21 @@ public final class RetryCoordinator: Sendable {
     /// The limits of each host.
     public let limits: RetryLimits
 
-    let source: any VerdictSource
+    let source: any ReachabilityProvider
     let advisor: (any RetryAdvisor)?
     /// Receives the events of all requests.
     let observer: RetryObserver?
     let timeline: Timeline
     let state: Locked<State>
 
-    /// The coordinator that the process shares, with ``RetryLimits/standard`` and the kernel's verdicts.
+    /// The coordinator that the process shares, with ``RetryLimits/standard`` and the kernel's reachability.
     public static let shared = RetryCoordinator()
 
     /// Creates a coordinator.
     ///
     /// - Parameters:
     ///   - limits: The limits of each host.
-    ///   - verdicts: The source of reachability. The default is the kernel.
+    ///   - reachability: The source of reachability. The default is the kernel.
     ///   - advisor: Reports faults that the kernel cannot detect. It is called before the wait for a retry. If nil, no
     ///     advice is used.
     ///   - observer: Receives the events of all requests.
@@ -58,14 +58,14 @@ public final class RetryCoordinator: Sendable {
     ///   - random: The source of randomness for the spread of retries and for the backoff.
     public init(
         limits: RetryLimits = .standard,
-        verdicts: any VerdictSource = MonitoredVerdicts(),
+        reachability: any ReachabilityProvider = NetlinkReachabilityProvider(),
         advisor: (any RetryAdvisor)? = nil,
         observer: RetryObserver? = nil,
         clock: some Clock<Duration> = ContinuousClock(),
         random: sending some RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
         self.limits = limits
-        source = verdicts
+        source = reachability
         self.advisor = advisor
         self.observer = observer
         timeline = Timeline(clock)

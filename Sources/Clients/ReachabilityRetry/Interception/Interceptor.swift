@@ -1,7 +1,7 @@
 /// Changes requests before they are sent. Called before every attempt.
 public protocol RequestAdapter: Sendable {
     /// Returns the request to send. An error ends the request, unless a retrier retries it.
-    func adapt(_ request: PlainRequest) async throws -> PlainRequest
+    func adapt(_ request: RequestHead) async throws -> RequestHead
 }
 
 /// Decides whether a failed request is sent again.
@@ -15,7 +15,7 @@ public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
 
 extension RequestInterceptor {
     /// Returns the request unchanged.
-    public func adapt(_ request: PlainRequest) async throws -> PlainRequest { request }
+    public func adapt(_ request: RequestHead) async throws -> RequestHead { request }
 
     /// Returns ``RetryResult/doNotRetry``.
     public func retry(_ request: FailedRequest, dueTo error: any Error) async -> RetryResult { .doNotRetry }
@@ -26,7 +26,7 @@ public struct Adapter: RequestInterceptor {
     /// Changes a request. It must call the completion once, from any thread, with the request to send or with an error.
     /// The request waits for that call, unless it is cancelled. Further calls are ignored.
     public typealias Handler =
-        @Sendable (PlainRequest, _ completion: @escaping @Sendable (Result<PlainRequest, any Error>) -> Void) -> Void
+        @Sendable (RequestHead, _ completion: @escaping @Sendable (Result<RequestHead, any Error>) -> Void) -> Void
 
     package let handler: Handler
 
@@ -36,7 +36,7 @@ public struct Adapter: RequestInterceptor {
     }
 
     /// Calls the closure, and waits for its completion.
-    public func adapt(_ request: PlainRequest) async throws -> PlainRequest {
+    public func adapt(_ request: RequestHead) async throws -> RequestHead {
         try await completed { handler(request, $0) }.get()
     }
 }
@@ -87,7 +87,7 @@ public struct Interceptor: RequestInterceptor {
     }
 
     /// Runs all adapters. The first error ends the request.
-    public func adapt(_ request: PlainRequest) async throws -> PlainRequest {
+    public func adapt(_ request: RequestHead) async throws -> RequestHead {
         var request = request
         for adapter in adapters { request = try await adapter.adapt(request) }
         return request
@@ -120,7 +120,7 @@ package func completed<Value: Sendable>(_ begin: (@escaping @Sendable (Value) ->
 /// A failed request, as retriers receive it.
 public struct FailedRequest: Hashable, Sendable {
     /// The adapted request.
-    public let request: PlainRequest
+    public let request: RequestHead
 
     /// The number of retries so far; 0 after the first attempt.
     public let retryCount: Int
@@ -133,11 +133,11 @@ public struct FailedRequest: Hashable, Sendable {
     public let hasIdempotencyKey: Bool
 
     /// Creates a failed request.
-    public init(request: PlainRequest, retryCount: Int, stage: FailureStage?) {
+    public init(request: RequestHead, retryCount: Int, stage: FailureStage?) {
         self.init(request: request, retryCount: retryCount, stage: stage, idempotency: .given())
     }
 
-    init(request: PlainRequest, retryCount: Int, stage: FailureStage?, idempotency: IdempotencyKeys) {
+    init(request: RequestHead, retryCount: Int, stage: FailureStage?, idempotency: IdempotencyKeys) {
         self.request = request
         self.retryCount = retryCount
         self.stage = stage

@@ -7,12 +7,12 @@ import LinuxSupport
 /// request with a response is not retried. Unlike Alamofire's class, it retries a request that may have been processed
 /// only if its method is idempotent or it has an idempotency key.
 public final class OfflineRetrier: RequestInterceptor {
-    /// Returns whether a failure means offline, from its error and from the monitor's verdict right after it.
-    public typealias OfflineCheck = @Sendable (_ error: any Error, _ verdict: RetryVerdict) -> Bool
+    /// Returns whether a failure means offline, from its error and from the monitor's reachability right after it.
+    public typealias OfflineCheck = @Sendable (_ error: any Error, _ reachability: HostReachability) -> Bool
 
     /// Returns whether the monitor reports "not reachable", whatever the error. An unresolved name does not count as
     /// offline.
-    public static let defaultIsOfflineError: OfflineCheck = { _, verdict in verdict.isOffline }
+    public static let defaultIsOfflineError: OfflineCheck = { _, reachability in reachability.isOffline }
 
     /// The default maximum wait: five seconds.
     public static let defaultWait = Duration.seconds(5)
@@ -20,7 +20,7 @@ public final class OfflineRetrier: RequestInterceptor {
     private let maximumWait: Duration
     private let host: String?
     private let isOfflineError: OfflineCheck
-    private let verdicts: any VerdictSource
+    private let reachability: any ReachabilityProvider
     private let timeline: Timeline
 
     /// Creates a retrier.
@@ -28,21 +28,21 @@ public final class OfflineRetrier: RequestInterceptor {
     /// - Parameters:
     ///   - host: The host whose reachability is awaited; nil for the network at large.
     ///   - maximumWait: The maximum wait for the network.
-    ///   - verdicts: The source of reachability. The default is the kernel.
+    ///   - reachability: The source of reachability. The default is the kernel.
     ///   - clock: Measures the wait.
     ///   - isOfflineError: Returns whether a failure means offline. If false, the next retrier decides.
     /// - Throws: ``RetryPolicyError`` if the wait is negative.
     public init(
         host: String? = nil,
         maximumWait: Duration = defaultWait,
-        verdicts: any VerdictSource = MonitoredVerdicts(),
+        reachability: any ReachabilityProvider = NetlinkReachabilityProvider(),
         clock: some Clock<Duration> = ContinuousClock(),
         isOfflineError: @escaping OfflineCheck = defaultIsOfflineError
     ) throws(RetryPolicyError) {
         try RetryPolicyError.check(maximumWait, "the maximum wait for the network")
         self.host = host
         self.maximumWait = maximumWait
-        self.verdicts = verdicts
+        self.reachability = reachability
         self.isOfflineError = isOfflineError
         timeline = Timeline(clock)
     }
@@ -52,8 +52,8 @@ public final class OfflineRetrier: RequestInterceptor {
         let isRepeatable = request.request.method.isIdempotent || request.hasIdempotencyKey
         let stage = request.stage ?? .mayHaveBeenProcessed
         guard stage.isOfNetwork, stage.maySendAgain(isRepeatable: isRepeatable) else { return .doNotRetry }
-        let (news, listener) = AsyncStream.makeStream(of: RetryVerdict.self, bufferingPolicy: .bufferingNewest(1))
-        let watch = verdicts.watch(host) { listener.yield($0) }
+        let (news, listener) = AsyncStream.makeStream(of: HostReachability.self, bufferingPolicy: .bufferingNewest(1))
+        let watch = reachability.watch(host) { listener.yield($0) }
         defer { withExtendedLifetime(watch) {} }
         let asked = watch.ask()
         guard isOfflineError(error, asked) else { return .doNotRetry }
@@ -64,8 +64,8 @@ public final class OfflineRetrier: RequestInterceptor {
                 return .doNotRetry
             }
             group.addTask {
-                for await verdict in news
-                where verdict.status == .reachable && verdict.generation >= asked.generation {
+                for await reachability in news
+                where reachability.status == .reachable && reachability.generation >= asked.generation {
                     return .retry
                 }
                 return .doNotRetry

@@ -14,7 +14,7 @@ public enum RetryEvent: Sendable {
     case redirected(RetryTarget, to: String)
     /// A host responded although the monitor reports that it is not reachable. The response has priority. Published
     /// once for each path.
-    case disagreement(RetryTarget, RetryVerdict)
+    case disagreement(RetryTarget, HostReachability)
     /// The wait for the network exceeded ``RetryLimits/probeInterval``. The next attempt is a probe, which tests the
     /// monitor.
     case probing(RetryTarget)
@@ -84,10 +84,10 @@ extension Logger {
                 )
             case .redirected(let target, _): debug("redirected", metadata: ["host": "\(target)"])
             case .probing(let target): debug("sending probe", metadata: ["host": "\(target)"])
-            case .disagreement(let target, let verdict):
+            case .disagreement(let target, let reachability):
                 notice(
                     "response received from a host reported as not reachable",
-                    metadata: ["host": "\(target)", "verdict": "\(verdict)"]
+                    metadata: ["host": "\(target)", "reachability": "\(reachability)"]
                 )
             case .ended(let target, let ending?, let attempts):
                 info(
@@ -106,7 +106,7 @@ public protocol RequestTracer: Sendable {
     /// Begins the trace of a request. Called in the task of the caller.
     ///
     /// - Parameter request: The original request.
-    func begin(_ request: PlainRequest) -> any RequestTrace
+    func begin(_ request: RequestHead) -> any RequestTrace
 }
 
 /// The trace of one request. Its functions are called one after the other and must not block.
@@ -114,7 +114,7 @@ public protocol RequestTrace: Sendable {
     /// Begins the trace of an attempt: the first, a retry, or a hop of a redirect.
     ///
     /// - Parameter request: The request before it is adapted.
-    func beginAttempt(_ request: PlainRequest) -> any AttemptTrace
+    func beginAttempt(_ request: RequestHead) -> any AttemptTrace
 
     /// Records an event between attempts.
     func record(_ event: RetryEvent)
@@ -131,7 +131,7 @@ public protocol RequestTrace: Sendable {
 public protocol AttemptTrace: Sendable {
     /// The header fields that send the trace context to the server. They replace fields of the same name in the
     /// request.
-    var fields: [PlainRequest.Field] { get }
+    var fields: [RequestHead.Field] { get }
 
     /// Runs the attempt, including adapters, in the context of its trace.
     func run<Value>(_ attempt: () async -> Value) async -> Value
@@ -143,5 +143,5 @@ public protocol AttemptTrace: Sendable {
     ///   - status: The status of the response; nil without a response.
     ///   - error: The error of the attempt. It is `CancellationError` also if the attempt was ended because the path
     ///     was lost. ``RequestTrace/record(_:)`` receives that reason later.
-    func end(_ request: PlainRequest?, status: Int?, error: (any Error)?)
+    func end(_ request: RequestHead?, status: Int?, error: (any Error)?)
 }

@@ -20,8 +20,8 @@ public struct RetryAttempt: Sendable {
     /// The stage that the request reached; nil if it succeeded, or if its error is never retried.
     public let stage: FailureStage?
 
-    /// The monitor's verdict right after the failure; nil after a success, because it is not queried then.
-    public let verdict: RetryVerdict?
+    /// The monitor's reachability right after the failure; nil after a success, because it is not queried then.
+    public let reachability: HostReachability?
 
     /// The duration of the wait after the attempt, including the time in the queue of the host; zero after the last
     /// attempt.

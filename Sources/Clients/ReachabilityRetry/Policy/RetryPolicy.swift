@@ -2,7 +2,7 @@
 /// One policy may serve any number of requests.
 ///
 /// The step after a failure depends on the stage that the request reached (``FailureStage``), and on the monitor's
-/// verdict (``RetryVerdict``):
+/// reachability (``HostReachability``):
 ///
 /// | Failure | Target | Then |
 /// |---|---|---|
@@ -24,16 +24,16 @@
 /// | reachable, by another path than when the attempt began | none, once for each new path |
 /// | reachable, or unknown | ``backoff``, which ends when the path changes |
 ///
-/// A response has priority over the monitor's verdict. A name may not exist at all, so the attempts with an unresolved
-/// name are limited (``attemptsUnresolved``). While the machine is offline and cannot query a name server, the verdict
+/// A response has priority over the monitor's reachability. A name may not exist at all, so the attempts with an unresolved
+/// name are limited (``attemptsUnresolved``). While the machine is offline and cannot query a name server, the reachability
 /// contains that reason instead, and the request waits for the network.
 ///
 /// Every retry also observes the limits of its host (``RetryCoordinator``). A probe interrupts a long wait for the
 /// network (``RetryLimits/probeInterval``). A Retry-After of a host applies to all requests to it.
 public struct RetryPolicy: Sendable {
-    /// Returns the stage that a failed request reached, from its error and from the monitor's verdict right after the
+    /// Returns the stage that a failed request reached, from its error and from the monitor's reachability right after the
     /// failure. Returns nil for an error of neither the network nor the server, which is not retried.
-    public typealias Classifier = @Sendable (_ error: any Error, _ verdict: RetryVerdict) -> FailureStage?
+    public typealias Classifier = @Sendable (_ error: any Error, _ reachability: HostReachability) -> FailureStage?
 
     /// The statuses that are retried by default: 408, 425, 429, 500, 502, 503, 504.
     public static let standardStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
@@ -264,7 +264,7 @@ enum RetryDecision: Equatable {
     /// The state of a request that has failed.
     struct Situation {
         var stage: FailureStage?
-        var verdict: RetryVerdict
+        var reachability: HostReachability
         /// The generation of the path when the attempt began; nil if the host was not watched then.
         var generationAtBegin: UInt64?
         /// The number of attempts that were made (`attempts`) and that were sent (`sent`).
@@ -299,7 +299,7 @@ enum RetryDecision: Equatable {
             return
         }
         // An attempt that failed without a path does not count if the wait for a path has its own limit.
-        if stage == .neverSent, situation.verdict.isOffline, policy.pathTimeout != nil {
+        if stage == .neverSent, situation.reachability.isOffline, policy.pathTimeout != nil {
             self = .retry(.unreachable, pause: nil, isFree: true)
             return
         }
@@ -309,7 +309,7 @@ enum RetryDecision: Equatable {
             self = .end(.attemptsExhausted)
             return
         }
-        if situation.verdict.isOffline, stage.isOfNetwork {
+        if situation.reachability.isOffline, stage.isOfNetwork {
             self = .retry(.unreachable, pause: nil, isFree: true)
         } else if case .answered(_, let wait?) = stage {
             let pause = min(wait, policy.retryAfterCap)
@@ -329,7 +329,7 @@ extension RetryDecision.Situation {
     /// nothing about the current path.
     fileprivate var isNewPath: Bool {
         guard let generationAtBegin, generationAtBegin > 0 else { return false }
-        return verdict.status == .reachable && verdict.generation > generationAtBegin
+        return reachability.status == .reachable && reachability.generation > generationAtBegin
     }
 }
 

@@ -61,18 +61,18 @@ enum RedirectStep: Equatable {
 /// The request of one hop.
 package struct RedirectHop: Hashable, Sendable {
     /// The caller's request, without the fields that must not be sent to this origin.
-    package var request: PlainRequest
+    package var request: RequestHead
     /// A Boolean value that indicates whether the request is sent with its body.
     package var hasBody: Bool
     /// The trace context of the attempt. These fields replace fields of the same name in the request.
-    package var traceFields: [PlainRequest.Field] = []
+    package var traceFields: [RequestHead.Field] = []
     /// A Boolean value that indicates whether the request is sent to the origin that the caller named.
     package var isFirstOrigin = true
     /// The method and URL of each previous hop.
     var visited: [String] = []
 
     /// The request with the trace context.
-    package var traced: PlainRequest {
+    package var traced: RequestHead {
         var request = request
         for field in traceFields { request[field.name] = field.value }
         return request

@@ -8,7 +8,7 @@ final class RetryRun {
     let coordinator: RetryCoordinator
     /// The clock of the run. It starts with the call that the run belongs to.
     let clock: Timeline
-    let entry: LaneEntry
+    let entry: HostRegistration
     /// The number of attempts at earlier hops of a redirect.
     private let attemptsBefore: Int
 
@@ -50,7 +50,7 @@ final class RetryRun {
         self.coordinator = coordinator
         self.clock = clock
         attemptsBefore = attempts
-        entry = LaneEntry(target.host, at: coordinator)
+        entry = HostRegistration(target.host, at: coordinator)
     }
 
     var policy: RetryPolicy { work.policy }
@@ -70,7 +70,7 @@ final class RetryRun {
             began = clock.now
             // The release may have come at the deadline.
             if let deadline, began >= deadline { return finish(.deadlineExpired) }
-            generation = coordinator.knownVerdict(of: target.host)?.generation
+            generation = coordinator.knownReachability(of: target.host)?.generation
             counts.hasUnusedPayment = false
             var cut: RetryError.Ending?
             if mayBegin() {
@@ -156,30 +156,30 @@ final class RetryRun {
         case nil: failure = CancellationError()
         }
         entry.enter()
-        let verdict = coordinator.ask(target.host)
+        let reachability = coordinator.ask(target.host)
         // A cancellation reveals nothing about the request.
-        let stage = failure is CancellationError ? nil : classify(failure, verdict)
+        let stage = failure is CancellationError ? nil : classify(failure, reachability)
         let sent = work.progress?.sentAt
-        attempts.append(RetryAttempt(number, began, clock.now, failure, stage, verdict, sent: sent))
+        attempts.append(RetryAttempt(number, began, clock.now, failure, stage, reachability, sent: sent))
         if Task.isCancelled { return .end(.cancelled) }
         if let cut { return .end(cut) }
         if stage?.wasSent == true { counts.sent += 1 }
         var before = generation ?? work.progress?.generation
         switch failure as? AttemptError {
-        case .noPath(let verdict):
+        case .noPath(let reachability):
             counts.unmade += 1
-            before = before ?? verdict.generation
+            before = before ?? reachability.generation
         case .heldBack(let hold):
             counts.unmade += 1
             return follow(.retry(.retryAfter, pause: hold, isFree: true))
         default:
             guard let stage else { break }
-            count(failure, stage, verdict)
+            count(failure, stage, reachability)
             coordinator.learn(from: stage, begunAt: generation, at: target)
         }
         let situation = RetryDecision.Situation(
             stage: stage,
-            verdict: verdict,
+            reachability: reachability,
             generationAtBegin: before,
             attempts: made,
             sent: counts.sent,
@@ -193,10 +193,10 @@ final class RetryRun {
 
     /// Counts the failures that the policy limits. While the machine is offline, neither an unresolved name nor a
     /// refused connection reveals anything about the host.
-    private func count(_ failure: any Error, _ stage: FailureStage, _ verdict: RetryVerdict) {
-        guard stage.isOfNetwork, !verdict.isOffline else { return }
+    private func count(_ failure: any Error, _ stage: FailureStage, _ reachability: HostReachability) {
+        guard stage.isOfNetwork, !reachability.isOffline else { return }
         let cause = (failure as? any RetryableError)?.connectionFailure
-        if verdict.lacksAddress || cause == .nameNotResolved { counts.unresolved += 1 }
+        if reachability.lacksAddress || cause == .nameNotResolved { counts.unresolved += 1 }
         if cause == .refused { counts.refused += 1 }
     }
 
@@ -204,9 +204,9 @@ final class RetryRun {
     private var made: Int { attempts.count - counts.unmade }
 
     /// Returns the stage of a failure. The errors of this module need no classifier.
-    private func classify(_ failure: any Error, _ verdict: RetryVerdict) -> FailureStage? {
+    private func classify(_ failure: any Error, _ reachability: HostReachability) -> FailureStage? {
         if let failure = failure as? AttemptError, failure.isCut { return failure.failureStage }
-        return policy.classify(failure, verdict)
+        return policy.classify(failure, reachability)
     }
 
     /// Calls the caller's retrier about a failure that the policy does not retry, or no longer retries. The retrier is
@@ -360,7 +360,7 @@ extension RetryAttempt {
         _ ended: Duration,
         _ error: (any Error)? = nil,
         _ stage: FailureStage? = nil,
-        _ verdict: RetryVerdict? = nil,
+        _ reachability: HostReachability? = nil,
         sent: Duration? = nil
     ) {
         self.number = number
@@ -369,6 +369,6 @@ extension RetryAttempt {
         self.ended = ended
         self.error = error
         self.stage = stage
-        self.verdict = verdict
+        self.reachability = reachability
     }
 }

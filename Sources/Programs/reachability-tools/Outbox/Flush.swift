@@ -26,7 +26,8 @@ struct Flush: AsyncParsableCommand {
             let proof = try arguments.expect.map { try DeliveryProof(argument: $0) }
             let sender = ClientSender(limit: limit, proof: proof)
             let result: Result<Void, any Error>
-            do { result = .success(try await flush(options, sender, .init(verdicts: ProxiedVerdicts()))) } catch {
+            do { result = .success(try await flush(options, sender, .init(reachability: ProxiedReachability()))) } catch
+            {
                 result = .failure(error)
             }
             await sender.close()
@@ -143,19 +144,19 @@ final class ClientSender: OutboxSender {
 }
 
 /// The reachability of the proxy for a host. Without a proxy, that of the host itself.
-struct ProxiedVerdicts: VerdictSource {
-    private let verdicts = MonitoredVerdicts()
+struct ProxiedReachability: ReachabilityProvider {
+    private let reachability = NetlinkReachabilityProvider()
     private let proxies = ProxyEnvironment()
 
-    func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch {
-        verdicts.watch(host.map(proxies.asked), listener)
+    func watch(_ host: String?, _ listener: @escaping @Sendable (HostReachability) -> Void) -> any ReachabilityWatch {
+        reachability.watch(host.map(proxies.asked), listener)
     }
 
-    func ask(_ host: String?) -> RetryVerdict { verdicts.ask(host.map(proxies.asked)) }
+    func ask(_ host: String?) -> HostReachability { reachability.ask(host.map(proxies.asked)) }
 
-    func isLocal(_ address: String) -> Bool { verdicts.isLocal(address) }
+    func isLocal(_ address: String) -> Bool { reachability.isLocal(address) }
 
-    func unassignedAddresses() -> [String] { verdicts.unassignedAddresses() }
+    func unassignedAddresses() -> [String] { reachability.unassignedAddresses() }
 }
 
 extension DeliveryProof {

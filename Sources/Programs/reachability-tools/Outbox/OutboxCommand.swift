@@ -164,23 +164,23 @@ extension [OutboxEntry.ID] {
 struct HeaderArgument {
     let text: String
 
-    var headers: [PlainRequest.Field] {
+    var headers: [RequestHead.Field] {
         get throws(ExitMessage) {
             guard text.hasPrefix("@") else { return [try Self.header(text)] }
             let bytes = try ArgumentFile(String(text.dropFirst())).bytes(limit: 1 << 20)
             let content = String(decoding: bytes, as: UTF8.self)
             // In Swift, CR and LF together are one character.
-            var headers: [PlainRequest.Field] = []
+            var headers: [RequestHead.Field] = []
             for line in content.lines { headers.append(try Self.header(line)) }
             return headers
         }
     }
 
-    private static func header(_ line: some StringProtocol) throws(ExitMessage) -> PlainRequest.Field {
+    private static func header(_ line: some StringProtocol) throws(ExitMessage) -> RequestHead.Field {
         guard let colon = line.unicodeScalars.firstIndex(of: ":") else {
             throw ExitMessage("a header has no colon; write \"Name: value\"", .usage)
         }
         let value = line[line.unicodeScalars.index(after: colon)...].drop { $0 == " " }
-        return PlainRequest.Field(name: String(line[..<colon]), value: String(value))
+        return RequestHead.Field(name: String(line[..<colon]), value: String(value))
     }
 }

@@ -1,5 +1,5 @@
 /// The method, URL and header fields of a request, for adapters and any client. The client keeps the body.
-public struct PlainRequest: Hashable, Sendable {
+public struct RequestHead: Hashable, Sendable {
     /// A header field.
     public struct Field: Hashable, Sendable {
         /// The name. Comparison ignores case.
@@ -49,7 +49,7 @@ public struct PlainRequest: Hashable, Sendable {
 }
 
 /// Descriptions do not contain the value, which may be a secret.
-extension PlainRequest.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension RequestHead.Field: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The name, without the value.
     public var description: String { "\(name): (redacted)" }
 
@@ -60,7 +60,7 @@ extension PlainRequest.Field: CustomStringConvertible, CustomDebugStringConverti
     public var customMirror: Mirror { Mirror(self, children: ["name": name]) }
 }
 
-extension PlainRequest.Field {
+extension RequestHead.Field {
     fileprivate func isNamed(_ other: String) -> Bool { name.isSameName(as: other) }
 }
 
@@ -142,7 +142,7 @@ extension InvalidRequest: CustomStringConvertible {
     }
 }
 
-extension PlainRequest {
+extension RequestHead {
     /// Throws an error if the method or a header field is invalid. Clients handle such a request differently. For
     /// example, swift-nio ends the process if a name is not ASCII, and other clients send the lines that a line break
     /// creates.

@@ -1,5 +1,5 @@
 /// The reachability of a host at one moment, as the monitor reports it.
-public struct RetryVerdict: Hashable, Sendable {
+public struct HostReachability: Hashable, Sendable {
     /// A Boolean value that indicates whether a host can be reached.
     public enum Status: String, Hashable, Sendable, CaseIterable {
         /// The reachability is unknown.
@@ -22,8 +22,8 @@ public struct RetryVerdict: Hashable, Sendable {
     /// The source address of packets to the host; nil if it is not known.
     public var source: String?
 
-    /// The verdict before anything is known.
-    public static let unknown = RetryVerdict(status: .unknown)
+    /// The reachability before anything is known.
+    public static let unknown = HostReachability(status: .unknown)
 
     /// A Boolean value that indicates whether no attempt can succeed until the network changes. An unresolved name is
     /// not such a case, because the name may not exist. Then no change of the network would end the wait.
@@ -32,7 +32,7 @@ public struct RetryVerdict: Hashable, Sendable {
     /// A Boolean value that indicates whether the host name is not resolved.
     package var lacksAddress: Bool { reason == .nameNotResolved }
 
-    /// Creates a verdict.
+    /// Creates a state.
     public init(status: Status, reason: Reason? = nil, generation: UInt64 = 0, source: String? = nil) {
         self.status = status
         self.reason = reason
@@ -41,17 +41,17 @@ public struct RetryVerdict: Hashable, Sendable {
     }
 }
 
-extension RetryVerdict: CustomStringConvertible {
+extension HostReachability: CustomStringConvertible {
     /// The status and the reason, for example `not reachable, no carrier`.
     public var description: String { reason.map { "\(status), \($0)" } ?? status.description }
 }
 
-extension RetryVerdict.Status: CustomStringConvertible {
+extension HostReachability.Status: CustomStringConvertible {
     /// The status as a short text for logs and terminals.
     public var description: String { self == .notReachable ? "not reachable" : rawValue }
 }
 
-extension RetryVerdict {
+extension HostReachability {
     /// The reason why a host is not reachable, or why its reachability is unknown. Reasons with the same name are
     /// equal.
     public struct Reason: RawRepresentable, Sendable {
@@ -84,7 +84,7 @@ extension RetryVerdict {
     }
 }
 
-extension RetryVerdict.Reason: Hashable, CustomStringConvertible {
+extension HostReachability.Reason: Hashable, CustomStringConvertible {
     /// Compares the names.
     public static func == (one: Self, other: Self) -> Bool { one.rawValue == other.rawValue }
 
@@ -97,21 +97,21 @@ extension RetryVerdict.Reason: Hashable, CustomStringConvertible {
     public var description: String { words }
 }
 
-/// A source of reachability verdicts: ``MonitoredVerdicts``, ``NoVerdicts``, or a custom one.
-public protocol VerdictSource: Sendable {
+/// A source of reachability reachability: ``NetlinkReachabilityProvider``, ``UnmonitoredReachability``, or a custom one.
+public protocol ReachabilityProvider: Sendable {
     /// Starts following a host. Called once for each host that retries wait for. The watch lasts until it is
     /// deallocated.
     ///
     /// - Parameters:
     ///   - host: A host name or an address in lower case; nil for the network at large.
-    ///   - listener: Receives the current verdict soon after the call, and then each later change. The calls come one
+    ///   - listener: Receives the current reachability soon after the call, and then each later change. The calls come one
     ///     after the other, on any thread. It never blocks.
-    func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch
+    func watch(_ host: String?, _ listener: @escaping @Sendable (HostReachability) -> Void) -> any ReachabilityWatch
 
-    /// Returns the current verdict without following the host. Called before the first attempt of a request. It must
-    /// not block or query a name server. If the verdict would require that, it returns unknown. The default
+    /// Returns the current reachability without following the host. Called before the first attempt of a request. It must
+    /// not block or query a name server. If the reachability would require that, it returns unknown. The default
     /// implementation queries a temporary watch.
-    func ask(_ host: String?) -> RetryVerdict
+    func ask(_ host: String?) -> HostReachability
 
     /// Returns whether this machine currently has an address. It must not block. The default implementation returns
     /// true.
@@ -123,37 +123,40 @@ public protocol VerdictSource: Sendable {
     func unassignedAddresses() -> [String]
 }
 
-extension VerdictSource {
+extension ReachabilityProvider {
     /// Returns true.
     public func isLocal(_ address: String) -> Bool { true }
 
     /// Returns no addresses.
     public func unassignedAddresses() -> [String] { [] }
 
-    /// Returns the verdict of a temporary watch.
-    public func ask(_ host: String?) -> RetryVerdict { watch(host) { _ in }.ask() }
+    /// Returns the reachability of a temporary watch.
+    public func ask(_ host: String?) -> HostReachability { watch(host) { _ in }.ask() }
 }
 
 /// A subscription to the reachability of a host. It ends when the object is deallocated. Thread-safe.
-public protocol VerdictWatch: AnyObject, Sendable {
-    /// Returns the current verdict. If it differs from the last one that the listener received, the listener receives
+public protocol ReachabilityWatch: AnyObject, Sendable {
+    /// Returns the current reachability. If it differs from the last one that the listener received, the listener receives
     /// it too.
-    func ask() -> RetryVerdict
+    func ask() -> HostReachability
 }
 
-/// A source without a monitor. Every verdict is unknown, so only an attempt shows whether a host is reachable.
-public struct NoVerdicts: VerdictSource {
+/// A source without a monitor. Every reachability is unknown, so only an attempt shows whether a host is reachable.
+public struct UnmonitoredReachability: ReachabilityProvider {
     /// Creates a source without a monitor.
     public init() {}
 
-    /// Calls the listener once with an unknown verdict.
-    public func watch(_ host: String?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) -> any VerdictWatch {
+    /// Calls the listener once with an unknown reachability.
+    public func watch(
+        _ host: String?,
+        _ listener: @escaping @Sendable (HostReachability) -> Void
+    ) -> any ReachabilityWatch {
         listener(.unknown)
         return Watch()
     }
 
-    private final class Watch: VerdictWatch {
-        func ask() -> RetryVerdict { .unknown }
+    private final class Watch: ReachabilityWatch {
+        func ask() -> HostReachability { .unknown }
     }
 }
 

@@ -1,9 +1,9 @@
 import LinuxSupport
 public import NetworkReachability
 
-/// The kernel's reachability verdicts, from `NetworkReachabilityManager`. Uses one manager and one listener for each
+/// Reachability from the kernel, from `NetworkReachabilityManager`. Uses one manager and one listener for each
 /// host that retries wait for. Thread-safe.
-public struct MonitoredVerdicts: VerdictSource {
+public struct NetlinkReachabilityProvider: ReachabilityProvider {
     private let makeManager: @Sendable (String?) -> NetworkReachabilityManager?
     /// The managers of the network at large and of addresses, by host. The manager of the network at large keeps the
     /// monitor that all managers share.
@@ -18,9 +18,9 @@ public struct MonitoredVerdicts: VerdictSource {
         var token: NetworkReachabilityToken?
     }
 
-    /// Creates a source of the kernel's verdicts.
+    /// Creates a source of the kernel's reachability.
     ///
-    /// - Parameter options: The options of the managers, except `nameResolutionWait`, because no verdict waits for the
+    /// - Parameter options: The options of the managers, except `nameResolutionWait`, because no reachability waits for the
     ///   name service.
     public init(options: NetworkReachabilityOptions = NetworkReachabilityOptions()) {
         var options = options
@@ -34,7 +34,7 @@ public struct MonitoredVerdicts: VerdictSource {
     /// Creates a source that uses other managers, for example managers with a fake kernel.
     ///
     /// - Parameter makeManager: Creates the manager of a host, or of the network at large if the host is nil. If it
-    ///   returns nil, the verdict is unknown, and retries wait only for the backoff.
+    ///   returns nil, the reachability is unknown, and retries wait only for the backoff.
     public init(makeManager: @escaping @Sendable (_ host: String?) -> NetworkReachabilityManager?) {
         self.makeManager = makeManager
     }
@@ -42,22 +42,22 @@ public struct MonitoredVerdicts: VerdictSource {
     /// Starts following a host.
     public func watch(
         _ host: String?,
-        _ listener: @escaping @Sendable (RetryVerdict) -> Void
-    ) -> any VerdictWatch {
+        _ listener: @escaping @Sendable (HostReachability) -> Void
+    ) -> any ReachabilityWatch {
         ManagerWatch(makeManager(host), listener)
     }
 
-    /// Returns the verdict on an address or on the network at large. Queries no name server. For a host name, returns
-    /// the verdict on the network at large if that is not reachable, otherwise unknown.
+    /// Returns the reachability of an address or of the network at large. Queries no name server. For a host name, returns
+    /// the reachability of the network at large if that is not reachable, otherwise unknown.
     ///
     /// The first call queries the kernel. From the second call on, the monitor follows the address, and the kernel is
     /// queried only after it has reported a change.
-    public func ask(_ host: String?) -> RetryVerdict {
+    public func ask(_ host: String?) -> HostReachability {
         if let host, kept.withLock({ $0[host] }) != nil || IPAddress(host) != nil {
-            return path(of: host).map { RetryVerdict($0) } ?? .unknown
+            return path(of: host).map { HostReachability($0) } ?? .unknown
         }
         guard let path = path(of: nil), host == nil || path.status == .notReachable else { return .unknown }
-        return RetryVerdict(path)
+        return HostReachability(path)
     }
 
     /// Returns whether packets to the address stay on this machine, according to the kernel's route lookup.
@@ -93,7 +93,7 @@ public struct MonitoredVerdicts: VerdictSource {
 }
 
 /// A manager and its listener.
-private final class ManagerWatch: VerdictWatch {
+private final class ManagerWatch: ReachabilityWatch {
     private struct State {
         var token: NetworkReachabilityToken?
         /// The status that the latest subscription delivered last; nil before its first delivery.
@@ -103,23 +103,23 @@ private final class ManagerWatch: VerdictWatch {
     }
 
     private let manager: NetworkReachabilityManager?
-    private let listener: @Sendable (RetryVerdict) -> Void
+    private let listener: @Sendable (HostReachability) -> Void
     private let state: Locked<State> = Locked(State())
 
-    init(_ manager: NetworkReachabilityManager?, _ listener: @escaping @Sendable (RetryVerdict) -> Void) {
+    init(_ manager: NetworkReachabilityManager?, _ listener: @escaping @Sendable (HostReachability) -> Void) {
         self.manager = manager
         self.listener = listener
         subscribe()
     }
 
-    /// Returns the current verdict. A listener receives changes only. If this query sees a loss that ends before the
+    /// Returns the current reachability. A listener receives changes only. If this query sees a loss that ends before the
     /// listener is called, the listener would receive nothing. Therefore it is subscribed again: a new listener always
     /// receives the current path.
-    func ask() -> RetryVerdict {
+    func ask() -> HostReachability {
         guard let manager else { return .unknown }
         let path = manager.path
         if let notified = state.withLock({ $0.notified }), notified != path.status { subscribe() }
-        return RetryVerdict(path)
+        return HostReachability(path)
     }
 
     private func subscribe() {
@@ -144,12 +144,12 @@ private final class ManagerWatch: VerdictWatch {
             state.notified = path.status
             return true
         }
-        if isLatest { listener(RetryVerdict(path)) }
+        if isLatest { listener(HostReachability(path)) }
     }
 }
 
-extension RetryVerdict {
-    /// Creates the verdict that corresponds to a network path.
+extension HostReachability {
+    /// Creates the reachability that corresponds to a network path.
     public init(_ path: NetworkPath) {
         self.init(
             status: Status(path.status),
@@ -160,7 +160,7 @@ extension RetryVerdict {
     }
 }
 
-extension RetryVerdict.Status {
+extension HostReachability.Status {
     fileprivate init(_ status: NetworkReachabilityStatus) {
         self =
             switch status {
