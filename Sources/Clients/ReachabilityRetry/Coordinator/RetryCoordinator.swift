@@ -43,7 +43,7 @@ public final class RetryCoordinator: Sendable {
     let timeline: Timeline
     let state: Locked<State>
 
-    /// The coordinator that the process shares, with ``RetryLimits/standard`` and the kernel's reachability.
+    /// The coordinator that the process shares, with ``RetryLimits/standard`` and the reachability from the kernel.
     public static let shared = RetryCoordinator()
 
     /// Creates a coordinator.

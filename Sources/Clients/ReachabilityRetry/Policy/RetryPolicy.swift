@@ -15,7 +15,7 @@
 /// | response with another status | any | ends: ``RetryError/Ending/notRetryable`` |
 /// | an error of neither the network nor the server | any | ends: ``RetryError/Ending/notRetryable`` |
 ///
-/// | Verdict | The wait before the retry |
+/// | Reachability | The wait before the retry |
 /// |---|---|
 /// | any, and the response has Retry-After | the time that the server requests, at most ``retryAfterCap`` |
 /// | any, and the server responded | ``backoff`` |

@@ -97,7 +97,7 @@ extension HostReachability.Reason: Hashable, CustomStringConvertible {
     public var description: String { words }
 }
 
-/// A source of reachability reachability: ``NetlinkReachabilityProvider``, ``UnmonitoredReachability``, or a custom one.
+/// A provider of the reachability of hosts: ``NetlinkReachabilityProvider``, ``UnmonitoredReachability``, or a custom one.
 public protocol ReachabilityProvider: Sendable {
     /// Starts following a host. Called once for each host that retries wait for. The watch lasts until it is
     /// deallocated.
@@ -130,7 +130,7 @@ extension ReachabilityProvider {
     /// Returns no addresses.
     public func unassignedAddresses() -> [String] { [] }
 
-    /// Returns the reachability of a temporary watch.
+    /// Returns the reachability that a temporary watch reports.
     public func ask(_ host: String?) -> HostReachability { watch(host) { _ in }.ask() }
 }
 
@@ -141,7 +141,7 @@ public protocol ReachabilityWatch: AnyObject, Sendable {
     func ask() -> HostReachability
 }
 
-/// A source without a monitor. Every reachability is unknown, so only an attempt shows whether a host is reachable.
+/// A provider without a monitor. The reachability of each host is unknown, so only an attempt shows whether a host is reachable.
 public struct UnmonitoredReachability: ReachabilityProvider {
     /// Creates a source without a monitor.
     public init() {}

@@ -18,9 +18,9 @@ public struct NetlinkReachabilityProvider: ReachabilityProvider {
         var token: NetworkReachabilityToken?
     }
 
-    /// Creates a source of the kernel's reachability.
+    /// Creates a provider that queries the kernel.
     ///
-    /// - Parameter options: The options of the managers, except `nameResolutionWait`, because no reachability waits for the
+    /// - Parameter options: The options of the managers, except `nameResolutionWait`, because no query waits for the
     ///   name service.
     public init(options: NetworkReachabilityOptions = NetworkReachabilityOptions()) {
         var options = options
