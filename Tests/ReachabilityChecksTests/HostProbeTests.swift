@@ -93,7 +93,7 @@ import Testing
                 }
             }
             try await probe(family, asNobody: asNobody, setUp) { prober, host in
-                let speaker: Speaker =
+                let source: ICMPSource =
                     switch fence {
                     case .ownMachine: .thisMachine
                     case .router: .gateway
@@ -111,7 +111,7 @@ import Testing
                         Issue.record("\(result)")
                         continue
                     }
-                    #expect(error.speaker == speaker && error.reason == .prohibited, "\(error)")
+                    #expect(error.source == source && error.reason == .prohibited, "\(error)")
                 }
             }
         }

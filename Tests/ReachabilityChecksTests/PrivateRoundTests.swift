@@ -27,7 +27,7 @@ import Testing
         #expect(verdict.failurePoint == .works && verdict.reason == .upstreamAnswers, "\(results)")
         #expect(results.count == 5)
         let hop = try #require(results.first { $0.request.kind == .hop })
-        #expect(hop.evidence.speaker?.description == (family == .ipv4 ? "10.9.0.2" : "fd09::2"))
+        #expect(hop.evidence.source?.description == (family == .ipv4 ? "10.9.0.2" : "fd09::2"))
         #expect(results.reduce(0) { $0 + $1.cost.packets } <= 20)
     }
 

@@ -56,7 +56,7 @@ struct Situation {
     }
 
     func hop(_ outcome: ProbeOutcome = .answered) -> Situation {
-        adding(.hop, .line, outcome, to: Self.host) { $0.evidence.speaker = outcome == .answered ? Self.hop : nil }
+        adding(.hop, .line, outcome, to: Self.host) { $0.evidence.source = outcome == .answered ? Self.hop : nil }
     }
 
     /// Adds the answer of a DNS server to the question for a known name.
@@ -131,9 +131,9 @@ struct Situation {
 
     var allWell: Situation { gateway(.answered).hop().server().verified() }
 
-    static func error(_ type: UInt8, _ code: UInt8, _ speaker: Speaker, _ sender: IPAddress? = nil) -> ProbeOutcome {
-        let sender = sender ?? (speaker == .gateway ? gateway : speaker == .peer ? host : address("10.1.0.7"))
-        return .unreachable(ICMPError(family: .ipv4, type: type, code: code, sender: sender, speaker: speaker))
+    static func error(_ type: UInt8, _ code: UInt8, _ source: ICMPSource, _ sender: IPAddress? = nil) -> ProbeOutcome {
+        let sender = sender ?? (source == .gateway ? gateway : source == .peer ? host : address("10.1.0.7"))
+        return .unreachable(ICMPError(family: .ipv4, type: type, code: code, sender: sender, source: source))
     }
 
     var verdict: CheckVerdict { CheckJudge.judge(evidence) }

@@ -29,20 +29,20 @@ struct DataStreamTests {
     }
 
     @Test func `an element is handed over after the previous one was taken`() async {
-        let (rendezvous, given) = (Rendezvous<Int>(), Locked(0))
+        let (channel, given) = (HandoverChannel<Int>(), Locked(0))
         let giver = Task {
             for number in 1...100 {
-                guard await rendezvous.give(number) else { return number }
+                guard await channel.give(number) else { return number }
                 given.withLock { $0 = number }
             }
             return 0
         }
         for number in 1...10 {
-            #expect(await rendezvous.take() == number)
+            #expect(await channel.take() == number)
             #expect(given.withLock { $0 } <= number)
         }
-        rendezvous.end()
-        #expect(await rendezvous.take() == nil)
+        channel.end()
+        #expect(await channel.take() == nil)
         // The end arrived while the eleventh element was offered, or before the twelfth was.
         #expect([11, 12].contains(await giver.value))
     }

@@ -66,7 +66,7 @@ public final class Outbox: Sendable {
         let addition = try await store.add(new)
         if case .added(let entry) = addition {
             options.logger?.info("request stored", metadata: ["request": "\(entry)"])
-            FileBell.ring(store.lockFile)
+            FileChangeSignal.send(store.lockFile)
         }
         return addition
     }
@@ -106,7 +106,7 @@ public final class Outbox: Sendable {
     @discardableResult
     public func requeue(_ id: OutboxEntry.ID) async throws(OutboxError) -> Bool {
         guard try await store.requeue(id) else { return false }
-        FileBell.ring(store.lockFile)
+        FileChangeSignal.send(store.lockFile)
         return true
     }
 
@@ -153,22 +153,25 @@ extension Outbox {
         report: @escaping @Sendable (OutboxEvent) -> Void = { _ in }
     ) async throws(OutboxError) {
         let lock = try store.openLock()
-        let bell = FileBell(store.lockFile)
-        defer { bell?.cancel() }
-        guard try await waitToSend(with: lock, bell) else { return }
+        let signal = FileChangeSignal(store.lockFile)
+        defer { signal?.cancel() }
+        guard try await waitToSend(with: lock, signal) else { return }
         defer { withExtendedLifetime(lock) {} }
         try await store.returnClaimed()
         let work = Dispatcher(store: store, sender: sender, coordinator: coordinator, report: report)
-        if let error = await work.run(bell) { throw error }
+        if let error = await work.run(signal) { throw error }
     }
 
     /// Waits until no other process sends. Returns false if the task was cancelled. The kernel notifies shortly before
     /// it releases the lock of a killed process. Therefore the lock is tried again after a pause.
-    private func waitToSend(with lock: borrowing FileLock, _ bell: FileBell?) async throws(OutboxError) -> Bool {
+    private func waitToSend(
+        with lock: borrowing FileLock,
+        _ signal: FileChangeSignal?
+    ) async throws(OutboxError) -> Bool {
         while !Task.isCancelled {
             if try store.tryToSend(with: lock) { return true }
-            if let bell {
-                for await _ in bell.rings { break }
+            if let signal {
+                for await _ in signal.signals { break }
                 if try store.tryToSend(with: lock) { return true }
             }
             await options.clock.pause(max(options.pollInterval, .milliseconds(1)))

@@ -17,14 +17,14 @@ struct Dispatcher: Sendable {
 
     /// Sends until the task is cancelled or the coordinator is shut down, and then returns nil. Returns the error if
     /// one occurs.
-    func run(_ bell: FileBell?) async -> OutboxError? {
+    func run(_ signal: FileChangeSignal?) async -> OutboxError? {
         let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (clock, pause) = (store.options.clock, store.options.pollInterval)
         let places = Places(store.options.maximumConcurrentHosts)
         return await withTaskGroup(of: Event.self) { group in
             group.addTask {
-                if let bell {
-                    for await _ in bell.rings { continuation.yield() }
+                if let signal {
+                    for await _ in signal.signals { continuation.yield() }
                 } else {
                     while !Task.isCancelled {
                         await clock.pause(max(pause, .milliseconds(1)))

@@ -160,7 +160,7 @@ struct FileLock: ~Copyable, Sendable {
     }
 
     /// Opens the lock file without taking the lock. To try repeatedly, keep the file open, because closing it notifies
-    /// the other processes (``FileBell``).
+    /// the other processes (``FileChangeSignal``).
     ///
     /// - Throws: The error number of the system.
     static func opened(_ path: String) throws(SystemError) -> FileLock {
@@ -246,8 +246,8 @@ enum CorruptFile {
 /// writing: after a request was added, and when a sending process ends, however it ends.
 ///
 /// C counterpart: `inotify(7)`, IN_CLOSE_WRITE.
-struct FileBell: Sendable {
-    let rings: AsyncStream<Void>
+struct FileChangeSignal: Sendable {
+    let signals: AsyncStream<Void>
     private let watch: Cancellation
 
     /// Starts watching. Returns nil if no inotify watch is available.
@@ -256,18 +256,18 @@ struct FileBell: Sendable {
     init?(_ path: String) {
         guard let resolved = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(resolved) }
-        let (rings, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let queue = DispatchQueue(label: "ReachabilityOutbox.bell")
+        let (signals, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let queue = DispatchQueue(label: "ReachabilityOutbox.signal")
         let watch = SharedFileWatch.shared.add(unsafe String(cString: resolved), on: queue) { continuation.yield() }
         guard let watch else { return nil }
-        (self.rings, self.watch) = (rings, watch)
+        (self.signals, self.watch) = (signals, watch)
     }
 
     /// Stops watching.
     func cancel() { watch.cancel() }
 
     /// Sends the notification. An error is ignored, because a sender cannot read the file then either.
-    static func ring(_ path: String) {
+    static func send(_ path: String) {
         let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         if descriptor >= 0 { close(descriptor) }
     }

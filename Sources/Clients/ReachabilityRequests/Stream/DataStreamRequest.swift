@@ -30,7 +30,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {  // Uncheck
     public let automaticallyCancelOnStreamError: Bool
 
     private let reading = Locked(Reading())
-    private let pieces = Rendezvous<Data>()
+    private let pieces = HandoverChannel<Data>()
 
     init(
         _ convertible: any URLRequestConvertible,

@@ -81,7 +81,7 @@ extension Never: RequestFailure {
 /// Passes elements from one task to another, one at a time. The giver waits until the previous element was taken.
 ///
 /// One task gives, and one task takes.
-final class Rendezvous<Element: Sendable>: Sendable {
+final class HandoverChannel<Element: Sendable>: Sendable {
     private enum State {
         case idle
         /// An element waits for the taker.

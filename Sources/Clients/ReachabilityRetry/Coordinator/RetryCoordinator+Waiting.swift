@@ -46,7 +46,7 @@ extension RetryCoordinator {
 ///
 /// Its state is kept here and not on the stack of its task, which grows in steps of 1000 bytes. Very many requests may
 /// wait at the same time.
-final class WaitInLine {
+final class QueuedWait {
     private let coordinator: RetryCoordinator
     private let target: RetryTarget
     private let deadline: Duration?

@@ -39,7 +39,7 @@ struct ReleaseQueue<WakeSignal> {
     /// The time that the queue is closed before the first probe. If nil, no probes are made.
     private let probeInterval: Duration?
     private var waiters: [UInt64: Waiter] = [:]
-    private var lines = TicketLines()
+    private var lines = PriorityQueues()
     private var leader: UInt64?
     private var lastTicket: UInt64 = 0
 
@@ -227,7 +227,7 @@ struct ReleasePace {
 
 /// Tickets in order of arrival. A ticket whose waiter has left is skipped when it is first. The array is compacted
 /// before such tickets are the majority.
-struct TicketLine {
+struct FIFOQueue {
     private var tickets: [UInt64] = []
     private var next = 0
 
@@ -272,20 +272,20 @@ struct TicketLine {
 }
 
 /// One queue per priority.
-struct TicketLines {
-    private var lines: [RetryPriority: TicketLine] = [.normal: TicketLine()]
+struct PriorityQueues {
+    private var lines: [RetryPriority: FIFOQueue] = [.normal: FIFOQueue()]
 
     /// The priorities in use, highest first.
     private(set) var priorities: [RetryPriority] = [.normal]
 
-    subscript(priority: RetryPriority) -> TicketLine {
-        get { lines[priority, default: TicketLine()] }
+    subscript(priority: RetryPriority) -> FIFOQueue {
+        get { lines[priority, default: FIFOQueue()] }
         _modify {
             if lines[priority] == nil {
                 priorities.append(priority)
                 priorities.sort(by: >)
             }
-            yield &lines[priority, default: TicketLine()]
+            yield &lines[priority, default: FIFOQueue()]
         }
     }
 }

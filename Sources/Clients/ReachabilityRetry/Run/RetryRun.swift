@@ -293,11 +293,11 @@ final class RetryRun {
     }
 
     @inline(never)
-    private func getInLine(after told: Duration?) -> WaitInLine {
+    private func getInLine(after told: Duration?) -> QueuedWait {
         let pause = pause(told)
         let endsWithNewPath = attempts.last?.reason == .backoff && advised != .backOff
         let wait = pause.map { (duration: $0, endsWithNewPath: endsWithNewPath) }
-        return WaitInLine(wait, for: target, until: endOfWait(after: pause), on: clock, at: coordinator)
+        return QueuedWait(wait, for: target, until: endOfWait(after: pause), on: clock, at: coordinator)
     }
 
     /// Returns the time when a wait that begins now ends if there is no path by then: the deadline, or the end of the

@@ -95,7 +95,7 @@ public struct CheckProbe: Hashable, Sendable {
     /// The end of the validity of the server's certificate, since 1970; nil without a TLS handshake.
     package var certificateEnd: Duration? { result.evidence.tls?.validUntil }
     /// The router or host that answered a probe of a hop.
-    public var icmpSource: IPAddress? { result.evidence.speaker }
+    public var icmpSource: IPAddress? { result.evidence.source }
     /// The round-trip time that the kernel measured: `tcpi_rtt` of `tcp(7)`, or the difference of its time stamps.
     public var roundTrip: Duration? { result.evidence.kernelRoundTrip }
     /// The number of retransmitted segments (`tcpi_total_retrans`).

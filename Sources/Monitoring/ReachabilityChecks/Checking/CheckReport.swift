@@ -124,8 +124,8 @@ extension CheckReport {
 
     private func hop(_ view: FamilyView) -> [CheckStep] {
         view.results.filter { $0.kind == .hop }.map { result in
-            if result.outcome == .answered, let speaker = result.evidence.speaker {
-                return step(.hop, true, "\(speaker) answers\(result.time)")
+            if result.outcome == .answered, let source = result.evidence.source {
+                return step(.hop, true, "\(source) answers\(result.time)")
             }
             return step(.hop, false, "\(result.words) on the way to \(result.place)")
         }

@@ -40,7 +40,7 @@ struct ProbeResult: Hashable, Sendable {
 }
 
 /// The origin of an ICMP error.
-enum Speaker: Hashable, Sendable {
+enum ICMPSource: Hashable, Sendable {
     case thisMachine
     case gateway
     /// A router beyond the gateway. The value is its distance in hops, if known.
@@ -56,7 +56,7 @@ struct ICMPError: Hashable, Sendable {
     var type: UInt8
     var code: UInt8
     var sender: IPAddress
-    var speaker: Speaker
+    var source: ICMPSource
     /// The MTU of the next hop in bytes, if the packet was too big for it.
     var nextHopMTU: UInt16?
 
@@ -84,7 +84,7 @@ enum ProbeOutcome: Hashable, Sendable {
     /// The expected answer arrived. For TLS, the certificate is trusted.
     case answered
     /// A TCP reset, or an ICMP error about a closed port from the destination.
-    case refused(Speaker)
+    case refused(ICMPSource)
     case unreachable(ICMPError)
     /// This machine refused to send the packet. The value is the error number of `socket(2)`, `bind(2)`, `connect(2)` or `send(2)`.
     case blockedHere(Int32)
@@ -98,7 +98,7 @@ enum ProbeOutcome: Hashable, Sendable {
 /// The observations of a probe in addition to its outcome. A property without an observation is nil.
 struct ProbeEvidence: Hashable, Sendable {
     /// The router or host that answered a probe of a hop.
-    var speaker: IPAddress?
+    var source: IPAddress?
     /// The round-trip time that the kernel measured: `tcpi_rtt` of `tcp(7)`, or the difference of its time stamps.
     var kernelRoundTrip: Duration?
     /// The time from the first send to the first answer.

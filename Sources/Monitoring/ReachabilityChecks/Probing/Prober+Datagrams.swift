@@ -95,8 +95,8 @@ extension Prober {
             var result = await probeLine(.hop, destination, .payload([0]), tries, hopLimit: 2, limit: limit)
             switch result.outcome {
             case .unreachable(let error) where error.reason == .hopLimitExceeded:
-                result.evidence.speaker = error.sender
-            case .refused(.peer): result.evidence.speaker = destination
+                result.evidence.source = error.sender
+            case .refused(.peer): result.evidence.source = destination
             default: return [result]
             }
             result.outcome = .answered
@@ -255,6 +255,6 @@ extension Prober {
 extension ProbeResult {
     /// True if the gateway answered the probe.
     fileprivate var isAnsweredByGateway: Bool {
-        [.answered, .refused(.gateway), .refused(.peer)].contains(outcome) || error?.speaker == .gateway
+        [.answered, .refused(.gateway), .refused(.peer)].contains(outcome) || error?.source == .gateway
     }
 }

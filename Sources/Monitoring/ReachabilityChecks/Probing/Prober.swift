@@ -96,7 +96,7 @@ extension Prober {
         // The kernel did not resolve the neighbour. It usually generates an ICMP error to itself for this.
         let (type, code): (UInt8, UInt8) = family == .ipv4 ? (3, 1) : (1, 3)
         let sender = local.map { IPAddress($0.address) } ?? address
-        return .unreachable(ICMPError(family: family, type: type, code: code, sender: sender, speaker: .thisMachine))
+        return .unreachable(ICMPError(family: family, type: type, code: code, sender: sender, source: .thisMachine))
     }
 
     func result(_ request: ProbeRequest, _ outcome: StreamOutcome, about address: IPAddress) -> ProbeResult {
@@ -223,7 +223,7 @@ extension Prober {
     ///
     /// A router may send errors from another of its addresses. An error that arrives with an initial hop limit was sent on the link, and
     /// therefore by the gateway.
-    func speaker(_ message: ErrorQueueMessage, about destination: WireAddress) -> Speaker {
+    func source(_ message: ErrorQueueMessage, about destination: WireAddress) -> ICMPSource {
         guard let offender = message.offender, !line.own.contains(offender) else { return .thisMachine }
         guard let gateway = line.gateway else { return offender == destination ? .peer : .hop(nil) }
         if offender == gateway.wire { return .gateway }
@@ -240,7 +240,7 @@ extension Prober {
             type: message.type,
             code: message.code,
             sender: message.offender.map { IPAddress($0) } ?? destination,
-            speaker: speaker(message, about: destination.wire)
+            source: source(message, about: destination.wire)
         )
         if error.reason == .fragmentationNeeded { error.nextHopMTU = UInt16(exactly: message.information) }
         return error
@@ -251,7 +251,7 @@ extension Prober {
         let error = icmpError(message, about: destination)
         // A port-unreachable error from the host itself means a closed port. From another sender it comes from a packet filter.
         let isClosedPort = error.reason == .refusedByFirewall && error.sender.wire == destination.wire
-        return isClosedPort ? .refused(error.speaker) : .unreachable(error)
+        return isClosedPort ? .refused(error.source) : .unreachable(error)
     }
 }
 

@@ -86,16 +86,16 @@ extension ProbeResult {
         switch outcome {
         case .answered, .invalid(.serverFailed), .invalid(.serverRefused), .refused(.peer): true
         case .invalid: phases[.connect] != nil || evidence.tls != nil || kind == .dns
-        case .unreachable(let error): error.speaker == .peer
+        case .unreachable(let error): error.source == .peer
         case .silent: phases[.connect] != nil
         case .refused, .blockedHere, .skipped, .cancelled: false
         }
     }
 
     /// The address of the host or router that answered; nil if no other machine did.
-    var speaker: IPAddress? {
-        if let error { return error.speaker == .thisMachine ? nil : error.sender }
-        if let speaker = evidence.speaker { return speaker }
+    var source: IPAddress? {
+        if let error { return error.source == .thisMachine ? nil : error.sender }
+        if let source = evidence.source { return source }
         return peerSpoke || outcome == .refused(.gateway) ? request.destination : nil
     }
 
@@ -111,7 +111,7 @@ extension ProbeResult {
         switch outcome {
         case .blockedHere(let number): ProbeReason(refusal: number)
         case .refused(.thisMachine): .firewall
-        case .unreachable(let error) where error.speaker == .thisMachine && error.reason != .hostUnreachable: .firewall
+        case .unreachable(let error) where error.source == .thisMachine && error.reason != .hostUnreachable: .firewall
         default: nil
         }
     }
@@ -123,13 +123,13 @@ extension ProbeResult {
 
     /// True if the kernel could not resolve the neighbour.
     var isNeighbourGivenUp: Bool {
-        error.map { $0.speaker == .thisMachine && $0.reason == .hostUnreachable } ?? false
+        error.map { $0.source == .thisMachine && $0.reason == .hostUnreachable } ?? false
     }
 
     /// The error of a router on the path. An error about an address that no host has is correct, and is ignored.
     var word: ICMPError? {
         guard let error, request.subject != .unassigned else { return nil }
-        switch error.speaker {
+        switch error.source {
         case .thisMachine, .peer: return nil
         case .gateway, .hop, .unknown: return error.sender == request.destination ? nil : error
         }

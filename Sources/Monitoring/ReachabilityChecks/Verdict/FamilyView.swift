@@ -20,7 +20,7 @@ struct FamilyView {
     /// The answers and errors of the gateway itself.
     var gatewayLife: [ProbeResult] {
         results.filter {
-            if $0.error?.speaker == .gateway || $0.outcome == .refused(.gateway) { return true }
+            if $0.error?.source == .gateway || $0.outcome == .refused(.gateway) { return true }
             if $0.server != nil, $0.server == gateway, $0.peerSpoke { return true }
             guard $0.kind == .gateway else { return false }
             return $0.outcome == .answered || $0.peerSpoke || $0.evidence.neighbour?.provesLife == true
@@ -104,7 +104,7 @@ struct FamilyView {
 extension ProbeResult {
     /// True if a router beyond the gateway answered or refused.
     fileprivate var isHopWord: Bool {
-        if case .hop = error?.speaker { request.subject != .unassigned } else { false }
+        if case .hop = error?.source { request.subject != .unassigned } else { false }
     }
 }
 

@@ -106,7 +106,7 @@ enum UpstreamStage {
         let reason: ProbeReason = error.reason == .noRouteBeyond ? .noRoute : error.reason
         let destination = first.request.destination.map { " to \($0)" } ?? ""
         let text =
-            "\(error.sender)\(error.speaker == .gateway ? " (gateway)" : "") reports \(phrase(reason))\(destination)"
+            "\(error.sender)\(error.source == .gateway ? " (gateway)" : "") reports \(phrase(reason))\(destination)"
         return Finding(.upstream, reason, .proven, text, words)
     }
 
@@ -135,7 +135,7 @@ enum UpstreamStage {
             return Finding(.upstream, .filtered, confidence, "echoes pass, but connections do not", echoes)
         }
         if !view.hops.isEmpty {
-            let name = view.hops.lazy.compactMap(\.evidence.speaker).first.map { " (\($0))" } ?? ""
+            let name = view.hops.lazy.compactMap(\.evidence.source).first.map { " (\($0))" } ?? ""
             let text = "nothing answers beyond the second hop\(name)"
             return Finding(.upstream, .silentBeyond, confidence, text, view.hops)
         }

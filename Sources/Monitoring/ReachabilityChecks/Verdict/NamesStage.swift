@@ -97,7 +97,7 @@ enum NamesStage {
     private static func isSilence(_ result: ProbeResult) -> Bool {
         switch result.outcome {
         case .silent: true
-        case .unreachable(let error): error.speaker != .peer
+        case .unreachable(let error): error.source != .peer
         default: result.isRefusedHere
         }
     }
@@ -192,7 +192,7 @@ enum NamesStage {
             // A server that answers only for A is not silent.
             result.evidence.dns?.type == .aaaa ? .unansweredAAAA : .serverSilent
         case .refused: .serverClosed
-        case .unreachable(let error): error.speaker == .peer ? .serverClosed : .serverUnreachable
+        case .unreachable(let error): error.source == .peer ? .serverClosed : .serverUnreachable
         case .invalid(let reason): reason
         case .blockedHere(let number): ProbeReason(refusal: number)
         case .answered: failure(result.evidence.dns?.code) ?? mistake(result)

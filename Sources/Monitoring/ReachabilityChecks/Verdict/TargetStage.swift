@@ -56,7 +56,7 @@ enum TargetStage {
         let addresses = Set(asked.compactMap(\.request.destination))
         let life = evidence.valid.filter { result in
             result.ran && !captive.contains(result.request.binding.family)
-                && result.speaker.map(addresses.contains) == true
+                && result.source.map(addresses.contains) == true
         }
         guard !life.isEmpty else { return nil }
         let text = "\(target.text) answers other packets; echoes are not permitted on this machine"
@@ -163,10 +163,10 @@ enum TargetStage {
     private static func ofHost(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
         // This machine's report about an unresolved neighbour is not an answer of the target.
         if let result = results.first(where: { $0.error != nil && !$0.isNeighbourGivenUp }), let error = result.error {
-            let itself = error.speaker == .peer || error.sender == result.request.destination
-            let gateway = error.speaker == .gateway && [.prohibited, .noRouteBeyond].contains(error.reason)
+            let itself = error.source == .peer || error.sender == result.request.destination
+            let gateway = error.source == .gateway && [.prohibited, .noRouteBeyond].contains(error.reason)
             let who =
-                itself ? "\(target.text) itself" : "\(error.sender)\(error.speaker == .gateway ? " (gateway)" : "")"
+                itself ? "\(target.text) itself" : "\(error.sender)\(error.source == .gateway ? " (gateway)" : "")"
             let text = "\(who) reports \(error.reason.rawValue)"
             return Finding(gateway ? .upstream : .host, error.reason, .proven, text, [result])
         }
