@@ -64,6 +64,9 @@ import Testing
         let path = "/targets/internet/maintenance"
         #expect(try send(world, .POST, path, [Self.login, Self.origin], "for=2h").status == .seeOther)
         #expect(world.service.planned.map(\.length) == [.seconds(7200)])
+        // Another form at the same time does not replace it.
+        #expect(try send(world, .POST, path, [Self.login, Self.origin], "for=1d").status == .seeOther)
+        #expect(Set(world.service.planned.map(\.length)) == [.seconds(7200), .seconds(86_400)])
         #expect(try send(world, .POST, path, [Self.login, Self.origin], "for=3h").status == .badRequest)
         // The target has no checks.
         #expect(try send(world, .POST, "/targets/internet/check", [Self.login, Self.origin]).status == .conflict)

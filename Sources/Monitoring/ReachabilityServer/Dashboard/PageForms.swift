@@ -60,7 +60,8 @@ extension API {
         }
         let now = service.clock.real()
         let maintenance = PlannedMaintenance(
-            id: "page-\(now.components.seconds)",
+            // Two forms of one second must not replace each other.
+            id: "page-\(String(UInt64.random(in: .min ... .max), radix: 36))",
             targets: [target],
             start: now,
             length: duration,
