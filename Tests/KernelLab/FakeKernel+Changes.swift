@@ -81,7 +81,7 @@ extension FakeKernel {
     public func touchLink(_ name: String) {
         change { network throws(Refusal) in
             _ = try network.index(of: name)
-            network.hear(.link)
+            network.announce(.link)
         }
     }
 }
@@ -277,7 +277,7 @@ extension FakeKernel {
             network.update(index) { device in
                 (device.link.tunnelRemote, device.link.tunnelLocal, device.link.tunnelMark) = (remote, local, mark)
             }
-            network.hear(.link)
+            network.announce(.link)
         }
     }
 

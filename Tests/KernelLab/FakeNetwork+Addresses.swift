@@ -28,7 +28,7 @@ extension FakeNetwork {
                 $0.interface == index && !$0.isSecondary && $0.prefix.network == prefix.network
             }
         insert(address)
-        hear([.address, .addition])
+        announce([.address, .addition])
         addRoutes(of: address)
         if prefix.family == .ipv4 { reviveHops(on: index, families: [.ipv4]) }
     }
@@ -63,7 +63,7 @@ extension FakeNetwork {
             throw Refusal("\(name) has no address \(address)")
         }
         change(&addresses[position])
-        hear([.address, .addition])
+        announce([.address, .addition])
         addRoutes(of: addresses[position])
     }
 
@@ -97,7 +97,7 @@ extension FakeNetwork {
 
     private mutating func remove(_ address: Address) {
         addresses.removeAll { $0.interface == address.interface && $0.address == address.address }
-        hear([.address, .removal])
+        announce([.address, .removal])
         removeRoutes(of: address)
         guard address.family == .ipv4 else { return }
         let hasOthers = addresses.contains { $0.family == .ipv4 && $0.interface == address.interface }

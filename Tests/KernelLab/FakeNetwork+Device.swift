@@ -97,8 +97,8 @@ extension FakeNetwork {
         device.link.lowerIndex = lower
         device.link.controllerIndex = controller
         devices.append(device)
-        hear(.configuration, count: 2)
-        hear(.link)
+        announce(.configuration, count: 2)
+        announce(.link)
         if device.isUp { bringUp(device.link.index) }
         settleUppers()
     }
@@ -107,17 +107,17 @@ extension FakeNetwork {
     mutating func removeLink(_ name: String) throws(Refusal) {
         let index = try index(of: name)
         takeDown(index)
-        hear([.address, .removal], count: addresses.count { $0.interface == index })
+        announce([.address, .removal], count: addresses.count { $0.interface == index })
         for entry in entries where entry.family == .ipv4 && entry.table == RoutingTable.local && entry.uses(index) {
-            hear(entry, removed: true)
+            announce(entry, removed: true)
         }
         addresses.removeAll { $0.interface == index }
         // IPv4 removes a route with several hops completely, IPv6 removes only the hop.
         entries.removeAll { $0.family == .ipv4 && $0.uses(index) }
         removeIPv6NextHops { $0.interface == index }
         devices.removeAll { $0.link.index == index }
-        hear(.configuration, count: 2)
-        hear(.link)
+        announce(.configuration, count: 2)
+        announce(.link)
         for device in devices where device.link.lowerIndex == index || device.link.controllerIndex == index {
             update(device.link.index) { device in
                 if device.link.controllerIndex == index { device.link.controllerIndex = nil }
@@ -132,9 +132,9 @@ extension FakeNetwork {
         let index = try index(of: name)
         guard device(named: other) == nil else { throw Refusal("there is a link \"\(other)\" already") }
         update(index) { $0.link.name = other }
-        hear(.link)
-        hear([.address, .addition], count: addresses.count { $0.interface == index && $0.family == .ipv4 })
-        hear(.configuration, count: 4)
+        announce(.link)
+        announce([.address, .addition], count: addresses.count { $0.interface == index && $0.family == .ipv4 })
+        announce(.configuration, count: 4)
     }
 
     mutating func setUp(_ name: String, _ isUp: Bool) throws(Refusal) {
@@ -142,7 +142,7 @@ extension FakeNetwork {
         guard let device = device(index), device.isUp != isUp else { return }
         if isUp {
             update(index) { $0.isUp = true }
-            hear(.link)
+            announce(.link)
             bringUp(index)
         } else {
             takeDown(index)
@@ -169,8 +169,8 @@ extension FakeNetwork {
             $0.announcedLosses = device.link.carrierLosses
         }
         guard device.isUp else { return }
-        if isKnown { return hear(.link) }
-        hear(.link)
+        if isKnown { return announce(.link) }
+        announce(.link)
         if device.isPlugged {
             makeLinkLocalAddress(index)
         } else {
@@ -187,7 +187,7 @@ extension FakeNetwork {
             device.isDormant = isDormant
             device.link.waitsForProgram = isDormant
         }
-        hear(.link)
+        announce(.link)
         makeLinkLocalAddress(index)
     }
 
@@ -200,13 +200,13 @@ extension FakeNetwork {
             update(previous) { if $0.link.activePortIndex == index { $0.link.activePortIndex = nil } }
         }
         if let controllerIndex, isActive { update(controllerIndex) { $0.link.activePortIndex = index } }
-        hear(.link, count: 2)
+        announce(.link, count: 2)
         settleUppers()
     }
 
     /// Sets a device up. Only the routes of its addresses are restored.
     private mutating func bringUp(_ index: UInt32) {
-        hear(.link)
+        announce(.link)
         addMulticastRoute(index)
         for address in addresses where address.interface == index { addRoutes(of: address) }
         reviveHops(on: index, families: AddressFamily.allCases)
@@ -219,11 +219,11 @@ extension FakeNetwork {
     private mutating func takeDown(_ index: UInt32) {
         guard device(index)?.isUp == true else { return }
         update(index) { $0.isUp = false }
-        hear(.link)
+        announce(.link)
         dropObjects(on: index)
         forgetNeighbours(on: index)
         killIPv6NextHops(on: index)
-        hear([.address, .removal], count: addresses.count { $0.interface == index && $0.family == .ipv6 })
+        announce([.address, .removal], count: addresses.count { $0.interface == index && $0.family == .ipv6 })
         addresses.removeAll { $0.interface == index && $0.family == .ipv6 }
         killIPv4NextHops(on: index, keepingLocal: true)
     }

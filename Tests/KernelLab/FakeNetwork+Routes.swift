@@ -27,7 +27,7 @@ extension FakeNetwork {
         default:
             entries.append(entry)
         }
-        hear(entry)
+        announce(entry)
     }
 
     /// Removes the first matching route.
@@ -45,7 +45,7 @@ extension FakeNetwork {
         guard let position = fitting.min(by: { entries[$0].metric < entries[$1].metric }) else {
             throw Refusal("there is no such route \(request.prefix.text) in table \(request.table)")
         }
-        hear(entries[position], removed: true)
+        announce(entries[position], removed: true)
         if entries[position].family == .ipv6, entries[position].hops.count > 1, let gateway {
             // With a router, only its hop is removed from an IPv6 route. An IPv4 route is removed completely.
             entries[position].hops.removeAll { $0.gateway == gateway }
@@ -174,7 +174,7 @@ extension FakeNetwork {
     mutating func addRoutes(of address: Address) {
         for entry in routes(of: address) where !entries.contains(where: { $0.isSameRoute(as: entry) }) {
             entries.append(entry)
-            hear(entry)
+            announce(entry)
         }
     }
 
@@ -207,11 +207,11 @@ extension FakeNetwork {
         )
         guard !entries.contains(where: { $0.isSameRoute(as: entry) }) else { return }
         entries.append(entry)
-        hear(entry)
+        announce(entry)
     }
 
     mutating func removeLoudly(_ isLeaving: (Entry) -> Bool) {
-        for entry in entries where isLeaving(entry) { hear(entry, removed: true) }
+        for entry in entries where isLeaving(entry) { announce(entry, removed: true) }
         entries.removeAll(where: isLeaving)
     }
 

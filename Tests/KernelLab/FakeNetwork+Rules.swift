@@ -53,7 +53,7 @@ extension FakeNetwork {
         if rule.family == .ipv4 { hasHadRules = true }
         let position = rules.firstIndex { $0.family == rule.family && $0.priority > rule.priority }
         rules.insert(rule, at: position ?? rules.endIndex)
-        hear([.rule, .addition])
+        announce([.rule, .addition])
     }
 
     /// Removes the first matching rule of a family.
@@ -62,14 +62,14 @@ extension FakeNetwork {
             throw Refusal("there is no such rule")
         }
         rules.remove(at: position)
-        hear([.rule, .removal])
+        announce([.rule, .removal])
     }
 
     mutating func setIgnoresLinkdown(_ ignores: Bool, _ family: AddressFamily) {
         guard ignoresLinkdown.contains(family) != ignores else { return }
         if ignores { ignoresLinkdown.insert(family) } else { ignoresLinkdown.remove(family) }
         // IPv4 sends one message for all devices. IPv6 sends one for each device and one for all.
-        hear(.configuration, count: family == .ipv4 ? 1 : devices.count + 1)
+        announce(.configuration, count: family == .ipv4 ? 1 : devices.count + 1)
     }
 }
 
@@ -83,10 +83,10 @@ extension FakeNetwork {
         }
         if let hop = object.hop { try checkHop(hop, family: hop.gateway?.family ?? .ipv4, table: RoutingTable.main) }
         objects[id] = object
-        hear([.nextHop, .addition])
+        announce([.nextHop, .addition])
         guard replacing else { return }
         let groups = objects.filter { $0.value.members.contains(id) }.keys
-        for entry in entries where entry.object == id || groups.contains(entry.object) { hear(entry) }
+        for entry in entries where entry.object == id || groups.contains(entry.object) { announce(entry) }
     }
 
     mutating func removeObject(_ id: UInt32) throws(Refusal) {
@@ -103,7 +103,7 @@ extension FakeNetwork {
     /// each.
     private mutating func remove(_ id: UInt32, isAnnounced: Bool) {
         objects[id] = nil
-        if isAnnounced { hear([.nextHop, .removal]) }
+        if isAnnounced { announce([.nextHop, .removal]) }
         removeLoudly { $0.family == .ipv6 && $0.object == id }
         entries.removeAll { $0.object == id }
         for group in objects.filter({ $0.value.members.contains(id) }).keys.sorted() {
@@ -111,7 +111,7 @@ extension FakeNetwork {
             if objects[group]?.members.isEmpty == true {
                 remove(group, isAnnounced: isAnnounced)
             } else if isAnnounced {
-                hear([.nextHop, .addition])
+                announce([.nextHop, .addition])
             }
         }
     }
@@ -161,7 +161,7 @@ extension FakeNetwork {
         for position in entries.indices where entries[position].family == .ipv6 {
             guard entries[position].hops.contains(where: isLeaving) else { continue }
             entries[position].hops.removeAll(where: isLeaving)
-            hear(entries[position], removed: true)
+            announce(entries[position], removed: true)
         }
         entries.removeAll { $0.family == .ipv6 && $0.leadsNowhere }
     }

@@ -40,19 +40,19 @@ struct FakeNetwork: Sendable {
     }
 
     /// Records one message of the kernel about `subjects`.
-    mutating func hear(_ subjects: EventBurst.Subjects, count: Int = 1, prefixes: ChangedPrefixes? = nil) {
+    mutating func announce(_ subjects: EventBurst.Subjects, count: Int = 1, prefixes: ChangedPrefixes? = nil) {
         received.add(EventBurst(messages: count, subjects: count == 0 ? [] : subjects, prefixes: prefixes))
     }
 
     /// Records RTM_NEWROUTE or RTM_DELROUTE.
-    mutating func hear(_ entry: Entry, removed: Bool = false) {
+    mutating func announce(_ entry: Entry, removed: Bool = false) {
         var subjects: EventBurst.Subjects = [.route, removed ? .removal : .addition]
         guard entry.prefix.length > 0 else {
             subjects.insert(.defaultRoute)
-            hear(subjects)
+            announce(subjects)
             return
         }
-        hear(subjects, prefixes: [AddressPrefix(entry.prefix.address, length: entry.prefix.length)])
+        announce(subjects, prefixes: [AddressPrefix(entry.prefix.address, length: entry.prefix.length)])
     }
 
     /// Returns the messages since the last call.
@@ -259,7 +259,7 @@ extension FakeNetwork {
         let place = Place(address: address, link: index)
         let hadFailed = neighbours[place]?.state == .failed
         neighbours[place] = neighbour
-        if hadFailed != (neighbour?.state == .failed) { hearNeighbour(address) }
+        if hadFailed != (neighbour?.state == .failed) { announceNeighbour(address) }
     }
 
     /// Returns whether IPv6 skips this hop, because its router does not answer (RFC 4191).
@@ -277,13 +277,13 @@ extension FakeNetwork {
         }
         for (place, neighbour) in leaving {
             neighbours[place] = nil
-            if neighbour.state == .failed { hearNeighbour(place.address) }
+            if neighbour.state == .failed { announceNeighbour(place.address) }
         }
     }
 
     /// Sends the message of a changed neighbour. IPv4 does not use the state for routing.
-    private mutating func hearNeighbour(_ address: WireAddress) {
+    private mutating func announceNeighbour(_ address: WireAddress) {
         guard address.family == .ipv6 else { return }
-        hear(.neighbour, prefixes: [AddressPrefix(WireAddress(family: .ipv6, bits: 0), length: 0)])
+        announce(.neighbour, prefixes: [AddressPrefix(WireAddress(family: .ipv6, bits: 0), length: 0)])
     }
 }

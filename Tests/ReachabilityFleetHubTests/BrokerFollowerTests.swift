@@ -39,7 +39,7 @@ import Testing
     @Test func `a new process requests a replay from each machine and ignores events until then`() async throws {
         let world = try HubWorld()
         world.writer.brokerIsBack()
-        world.hear([.online("d0", "a", 0), .event("d0", "a", 1, .outage(outage("o", 0, 1)), number: 7)])
+        world.receive([.online("d0", "a", 0), .event("d0", "a", 1, .outage(outage("o", 0, 1)), number: 7)])
         // A new process with the same store.
         let next = try HubWorld(store: world.store)
         try next.follower.begin()
@@ -128,9 +128,9 @@ import Testing
     @Test func `a message after a lost one is handled after the loss`() throws {
         let world = try HubWorld()
         world.writer.brokerIsBack()
-        world.hear([.online("d0", "a", 0), .event("d0", "a", 1, .outage(outage("o", 0, 1)), number: 4)])
+        world.receive([.online("d0", "a", 0), .event("d0", "a", 1, .outage(outage("o", 0, 1)), number: 4)])
         world.writer.lose(try place("d0"))
-        world.hear([.event("d0", "a", 3, .outage(outage("q", 2, 3)), number: 6)])
+        world.receive([.event("d0", "a", 3, .outage(outage("q", 2, 3)), number: 6)])
         #expect(try !world.store.hasOutage("q", of: place("d0")))
     }
 

@@ -83,9 +83,9 @@ import Testing
             for event in [nil] + Self.outages.map(Optional.some) {
                 let world = try HubWorld()
                 world.writer.brokerIsBack()
-                world.hear([Self.message("state", state, 0)])
-                if let event { world.hear([Self.message("event", event, 1)]) }
-                world.hear([.will("d", "a", 100)])
+                world.receive([Self.message("state", state, 0)])
+                if let event { world.receive([Self.message("event", event, 1)]) }
+                world.receive([.will("d", "a", 100)])
                 if event == nil || event == Self.outages.first { try Self.visit(world, state) }
                 let again = try HubWorld(store: world.store)
                 if event == Self.outages.last { try Self.visit(again, state) }
@@ -94,7 +94,7 @@ import Testing
         for event in Self.events + Self.outages {
             let world = try HubWorld()
             world.writer.brokerIsBack()
-            world.hear([.online("d", "a", 0), Self.message("event", event, 1), .will("d", "a", 100)])
+            world.receive([.online("d", "a", 0), Self.message("event", event, 1), .will("d", "a", 100)])
             try Self.visit(world, event)
         }
     }
@@ -103,7 +103,7 @@ import Testing
         for wall in ExtremeValues.integers {
             for time in ExtremeValues.integers {
                 var clock = DeviceClock()
-                clock.hear(.milliseconds(wall), at: at(0))
+                clock.record(.milliseconds(wall), at: at(0))
                 let moment = clock.time(.milliseconds(time), at: at(0))
                 #expect(moment >= .zero && moment <= at(0))
             }

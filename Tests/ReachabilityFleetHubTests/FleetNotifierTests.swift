@@ -51,8 +51,8 @@ import Testing
         let world = try HubWorld()
         let first = try begin(world)
         world.writer.brokerIsBack()
-        world.hear([.online("d0", "a", 0), .online("d1", "a", 1)])
-        world.hear([.will("d0", "a", 100), .will("d1", "a", 101)])
+        world.receive([.online("d0", "a", 0), .online("d1", "a", 1)])
+        world.receive([.will("d0", "a", 100), .will("d1", "a", 101)])
         #expect(try await events(first, 1) == ["began"])
         let told = try #require(hooked.withLock { $0.first })
         #expect(told["REACHABILITY_SITE"] == "north" && told["REACHABILITY_DEVICES"] == "d0\nd1")
@@ -63,7 +63,7 @@ import Testing
         next.writer.brokerIsBack()
         next.writer.flush()
         let mark = try #require(try next.writer.hub.replay(for: place("d0"))?.mark)
-        next.hear(
+        next.receive(
             [
                 .online("d0", "b", 200), .online("d1", "b", 200),
                 .event("d0", "b", 201, .replaying(mark: mark)), .event("d1", "b", 201, .replaying(mark: mark)),
@@ -83,12 +83,12 @@ import Testing
         let world = try HubWorld()
         let first = try begin(world)
         world.writer.brokerIsBack()
-        world.hear([.online("d0", "a", 0)])
-        world.hear([.will("d0", "a", 100)])
+        world.receive([.online("d0", "a", 0)])
+        world.receive([.will("d0", "a", 100)])
         #expect(try await events(first, 1) == ["began"])
         await first.stop()
         // No notifier is running.
-        world.hear([.online("d0", "b", 200, boot: "two"), .event("d0", "b", 201, .caughtUp)])
+        world.receive([.online("d0", "b", 200, boot: "two"), .event("d0", "b", 201, .caughtUp)])
         let next = try HubWorld(store: world.store)
         let second = try begin(next)
         #expect(try await events(second, 1) == ["began", "ended"])
@@ -100,10 +100,10 @@ import Testing
         let world = try HubWorld()
         let notifying = try begin(world)
         world.writer.brokerIsBack()
-        world.hear([.online("d0", "a", 0)])
-        world.hear([.will("d0", "a", 100)])
+        world.receive([.online("d0", "a", 0)])
+        world.receive([.will("d0", "a", 100)])
         #expect(try await events(notifying, 1) == ["began"])
-        world.hear(
+        world.receive(
             [.online("d1", "x", 80_000)]
                 + (1..<40).map { number in
                     let own = outage("o\(number)", number * 1000, number * 1000 + 600)
@@ -112,7 +112,7 @@ import Testing
         )
         // All outages are within a day, because a reminder would follow after a day. The incident is the oldest ended
         // one, so the hub removes it from memory immediately.
-        world.hear([.online("d0", "b", 80_100, boot: "two"), .event("d0", "b", 80_101, .caughtUp)])
+        world.receive([.online("d0", "b", 80_100, boot: "two"), .event("d0", "b", 80_101, .caughtUp)])
         #expect(!world.writer.hub.book.incidents.contains { $0.parts["d0"] != nil })
         #expect(try await events(notifying, 2) == ["began", "ended"])
         let end = try #require(hooked.withLock { $0.last })
@@ -127,8 +127,8 @@ import Testing
         let world = try HubWorld()
         let notifying = try begin(world)
         world.writer.brokerIsBack()
-        world.hear([.online("d0", "a", 0)])
-        world.hear([.will("d0", "a", 100)])
+        world.receive([.online("d0", "a", 0)])
+        world.receive([.will("d0", "a", 100)])
         #expect(try await events(notifying, 1) == ["began"])
         #expect(try world.writer.forget([place("d0")]).count == 1)
         #expect(try await events(notifying, 2) == ["began", "ended"])
@@ -140,7 +140,7 @@ import Testing
         let world = try HubWorld()
         let notifying = try begin(world)
         world.writer.brokerIsBack()
-        world.hear(
+        world.receive(
             [.online("d0", "a", 90_000)]
                 + (0..<40).map { number in
                     let start = number * 1000
@@ -153,7 +153,7 @@ import Testing
                     )
                 }
         )
-        world.hear([.event("d0", "a", 90_100, .outage(outage("now", 90_090, nil)), number: 40)])
+        world.receive([.event("d0", "a", 90_100, .outage(outage("now", 90_090, nil)), number: 40)])
         #expect(try await events(notifying, 1) == ["began"])
         #expect(hooked.withLock { $0.last?["REACHABILITY_CAUSE"] } == "link")
         await notifying.stop()

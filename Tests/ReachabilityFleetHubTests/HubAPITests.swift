@@ -42,7 +42,7 @@ import Testing
         #expect(try names("limit=2&after=north/d1") == ["d2", "s"])
         #expect(try world.answer("/v1/devices?after=north").status == .badRequest)
         // A comparison of texts would sort north-a/d0 before north/d0.
-        world.hear([.online("d0", "a", 102, site: "north-a")])
+        world.receive([.online("d0", "a", 102, site: "north-a")])
         #expect(try world.items("/v1/devices?limit=1&after=north/d2").map { $0["site"] as? String } == ["north-a"])
         #expect(try world.answer("/v1/devices?site=west").status == .notFound)
         #expect(try world.answer("/v1/devices?standing=well").status == .badRequest)
@@ -64,7 +64,7 @@ import Testing
         #expect(parts.map { $0["device"] as? String } == ["d0", "d1"])
         #expect((parts[0]["outages"] as? [[String: Any]])?.first?["id"] as? String == "o")
         // The other machine is back too and had no fault, so the common uplink had failed.
-        world.hear([.online("d1", "b", 300), .event("d1", "b", 301, .caughtUp)])
+        world.receive([.online("d1", "b", 300), .event("d1", "b", 301, .caughtUp)])
         let over = try world.object("/v1/incidents/\(id)")
         #expect(over["end"] as? String != nil && over["isUnexplained"] as? Bool == false)
         #expect(try world.items("/v1/incidents?state=open").isEmpty)
@@ -106,7 +106,7 @@ import Testing
 
     @Test func `metrics count machines by site and incidents by fault`() throws {
         let world = try HubWorld.twoSites()
-        world.hear([
+        world.receive([
             .online("d1", "b", 300), .event("d1", "b", 301, .caughtUp),
             Hub.Message(topic: "reach/v1/north/d1/event", payload: Array("{".utf8), time: at(302)),
         ])
@@ -132,7 +132,7 @@ import Testing
         #expect(try world.answer("/v1/devices/north/d0", .DELETE).status == .noContent)
         #expect(try world.items("/v1/incidents").isEmpty)
         // The machine is added again as a new one.
-        world.hear([.online("d1", "c", 400)])
+        world.receive([.online("d1", "c", 400)])
         #expect(try world.object(path)["standing"] as? String == "online")
         // A machine that is online receives a request for its state.
         #expect(connection.published.allSatisfy { $0.topic != "reach/v1/north/d1/cmd" })
@@ -143,7 +143,7 @@ import Testing
 
     @Test func `all machines of a site or with a name can be deleted`() async throws {
         let world = try HubWorld.twoSites()
-        world.hear((0..<50).map { .online("s", "a", 300, site: "made-up-\($0)") })
+        world.receive((0..<50).map { .online("s", "a", 300, site: "made-up-\($0)") })
         let connection = try await world.connect()
         #expect(try world.answer("/v1/devices?site=north", .DELETE, peer: .local(user: 4242)).status == .forbidden)
         #expect(try world.answer("/v1/devices", .DELETE).status == .badRequest)
@@ -162,7 +162,7 @@ import Testing
 
     @Test func `metrics have series for 1,000 sites and one for the others`() throws {
         let world = try HubWorld.twoSites()
-        world.hear((0..<1100).map { .online("d\($0)", "a", 300, site: "made-up-\($0)") })
+        world.receive((0..<1100).map { .online("d\($0)", "a", 300, site: "made-up-\($0)") })
         let text = try world.text("/metrics")
         let lines = text.split(separator: "\n").filter { $0.hasPrefix("reachability_fleet_devices{") }
         #expect(lines.count == 1001 * DevicePresence.Standing.allCases.count)
@@ -195,7 +195,7 @@ import Testing
         let kinds = events.compactMap { $0["event"] as? String }.filter { $0.hasPrefix("incident") }
         #expect(kinds.first == "incidentOpened" && !kinds.contains("incidentClosed"))
         let last = try #require(events.last?["id"] as? String)
-        world.hear([.online("d1", "b", 300), .event("d1", "b", 301, .caughtUp)])
+        world.receive([.online("d1", "b", 300), .event("d1", "b", 301, .caughtUp)])
         let next = try world.items("/v1/events?after=\(last)")
         #expect(next.compactMap { $0["event"] as? String } == ["device", "incidentClosed"])
         let incident = next.last?["incident"] as? [String: Any]
@@ -205,7 +205,7 @@ import Testing
         #expect(try world.answer("/v1/events?after=elsewhere.1&wait=soon").status == .badRequest)
         #expect(try world.answer("/v1/events?after=elsewhere.1&limit=0").status == .badRequest)
         // A repeated state causes no event.
-        world.hear([.online("d1", "b", 600)])
+        world.receive([.online("d1", "b", 600)])
         #expect(try world.items("/v1/events").count == events.count + 2)
     }
 }

@@ -22,7 +22,7 @@ import Testing
     @Test func `responses have exactly the described keys`() throws {
         let world = try HubWorld.twoSites()
         let leaving = DeviceState(session: "a", standing: .leaving, report: report(250))
-        world.hear([Hub.Message(topic: "reach/v1/north/d2/state", payload: leaving.bytes, time: at(250))])
+        world.receive([Hub.Message(topic: "reach/v1/north/d2/state", payload: leaving.bytes, time: at(250))])
         let description = try Description(world)
         for target in ["/v1/status", "/v1/sites", "/v1/devices", "/v1/incidents", "/v1/events", "/readyz"] {
             try description.check(world.object(target), of: target)

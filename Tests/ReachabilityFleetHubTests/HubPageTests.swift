@@ -51,19 +51,19 @@ import Testing
     @Test func `the headline contains the numbers of affected machines and sites`() async throws {
         let world = try HubWorld()
         try await world.connect()
-        world.hear([
+        world.receive([
             .online("d0", "a", 0), .online("d1", "a", 1), .online("s", "a", 3, site: "south"), .will("d1", "a", 101),
         ])
         #expect(try Self.page(world, "/").contains("1 of 3 machines is silent, at 1 of 2 sites"))
-        world.hear([.online("d1", "b", 300), .event("d1", "b", 301, .caughtUp)])
+        world.receive([.online("d1", "b", 300), .event("d1", "b", 301, .caughtUp)])
         #expect(try Self.page(world, "/").contains("All 3 machines are online"))
-        world.hear([.event("d0", "a", 302, .outage(outage("p", 301, nil)), number: 8), .will("d1", "b", 303)])
+        world.receive([.event("d0", "a", 302, .outage(outage("p", 301, nil)), number: 8), .will("d1", "b", 303)])
         #expect(try Self.page(world, "/").contains("1 of 3 machines is without link, 1 silent, at 1 of 2 sites"))
     }
 
     @Test func `the bar of a site shows its machines by state`() throws {
         let world = try HubWorld.twoSites(north: ["d0", "d1"])
-        world.hear([.event("d0", "b", 302, .outage(outage("p", 301, nil)), number: 8)])
+        world.receive([.event("d0", "b", 302, .outage(outage("p", 301, nil)), number: 8)])
         let text = try Self.page(world, "/sites/north")
         let bar = try #require(text.firstRange(of: "class=\"bar\"").map { text[$0.upperBound...].prefix(400) })
         // d0 is online and has lost its link. The reason for the silence of d1 is not known.
@@ -94,7 +94,7 @@ import Testing
     @Test func `a machine is drawn as up between its outages`() throws {
         let world = try HubWorld()
         world.writer.brokerIsBack()
-        world.hear([
+        world.receive([
             .online("d0", "a", 0), .event("d0", "a", 50, .outage(outage("o", 10, 20)), number: 1),
             .event("d0", "a", 51, .outage(outage("p", 21, 30)), number: 2), .event("d0", "a", 52, .caughtUp),
         ])
@@ -126,7 +126,7 @@ import Testing
         var report = report(0, boot: hostile)
         report.reason = hostile
         let state = DeviceState(session: "a", standing: .leaving, report: report)
-        world.hear([
+        world.receive([
             .online("d0", "a", 0), Hub.Message(topic: "reach/v1/north/d0/state", payload: state.bytes, time: at(1)),
         ])
         for path in ["/", "/sites/north", "/devices/north/d0"] {
@@ -140,11 +140,11 @@ import Testing
         let world = try HubWorld()
         world.writer.brokerIsBack()
         for start in stride(from: 0, to: 10_000, by: 5_000) {
-            world.hear(
+            world.receive(
                 (start..<start + 5_000).map { Hub.Message.online("d\($0)", "a", 0, site: "s\($0 % 300)") }
             )
         }
-        world.hear((0..<2_000).map { Hub.Message.will("d\($0)", "a", 10, site: "s\($0 % 300)") })
+        world.receive((0..<2_000).map { Hub.Message.will("d\($0)", "a", 10, site: "s\($0 % 300)") })
         for path in ["/", "/sites/s7", "/incidents"] { #expect(try Self.page(world, path).utf8.count < 200_000) }
     }
 }

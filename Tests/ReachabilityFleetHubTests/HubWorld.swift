@@ -46,8 +46,8 @@ final class HubWorld: Sendable {
     static func twoSites(north: [String] = ["d0", "d1", "d2"]) throws -> HubWorld {
         let world = try HubWorld()
         world.writer.brokerIsBack()
-        world.hear(north.enumerated().map { .online($1, "a", $0) })
-        world.hear([
+        world.receive(north.enumerated().map { .online($1, "a", $0) })
+        world.receive([
             .online("s", "a", 3, site: "south"), .will("d0", "a", 100), .will("d1", "a", 101), .online("d0", "b", 200),
             .event("d0", "b", 201, .outage(outage("o", 98, 190)), number: 7), .event("d0", "b", 202, .caughtUp),
         ])
@@ -91,7 +91,7 @@ final class HubWorld: Sendable {
     func setClock(_ moment: Duration) { time.withLock { $0 = moment } }
 
     /// Passes messages to the hub, and advances the clock to the last of them.
-    func hear(_ messages: [Hub.Message]) {
+    func receive(_ messages: [Hub.Message]) {
         if let last = messages.last { time.withLock { $0 = max($0, last.time) } }
         _ = writer.take(messages)
         writer.flush()

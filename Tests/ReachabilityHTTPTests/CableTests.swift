@@ -39,7 +39,9 @@ import Testing
                 let outage = Duration.milliseconds(700 + 350 * round)
                 try cable.server.ip("link set s0 down")
                 // The kernel may report the loss up to a second later. Before that, attempts are made.
-                let isLost = try await eventually { coordinator.askOnce("10.9.0.2").status == .notReachable }
+                let isLost = try await eventually {
+                    coordinator.reachabilityOnce(of: "10.9.0.2").status == .notReachable
+                }
                 #expect(isLost)
                 let adapter = FaultAdapter([], id: "")
                 var request = HTTPClientRequest(url: "http://10.9.0.2:8080/")

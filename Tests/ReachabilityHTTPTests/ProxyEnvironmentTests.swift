@@ -26,9 +26,12 @@ import Testing
     @Test func `the reachability of a host is that of its proxy`() {
         let proxies = ProxyEnvironment { ["http_proxy": "one", "no_proxy": "example.org"][$0] }
         #expect(
-            proxies.asked(for: "example.net") == "one" && proxies.asked(for: "www.example.org") == "www.example.org"
+            proxies.connectionHost(for: "example.net") == "one"
+                && proxies.connectionHost(for: "www.example.org") == "www.example.org"
         )
-        #expect(ProxyEnvironment { ["http_proxy": "ftp://one"][$0] }.asked(for: "example.net") == "example.net")
+        #expect(
+            ProxyEnvironment { ["http_proxy": "ftp://one"][$0] }.connectionHost(for: "example.net") == "example.net"
+        )
     }
 
     @Test func `a proxy can have a port, an IPv6 address, a user and the scheme SOCKS`() {

@@ -32,13 +32,13 @@ import Testing
         _ options: RequestRetryOptions,
         _ method: RequestMethod = .get,
         fields: [String: String] = [:],
-        letGo: RecordingListener<Int> = RecordingListener()
+        release: RecordingListener<Int> = RecordingListener()
     ) -> NumberedRequest {
         let count = Locked(0)
         return NumberedRequest(
             RequestHead(method: method, url: "https://example.org/"),
             options: options,
-            letGo: { letGo.record($0) },
+            release: { release.record($0) },
             send: { progress in
                 progress.send()
                 let status = count.withLock { count in
@@ -66,12 +66,12 @@ import Testing
             completion(error is Refusal && request.retryCount == 0 ? .retry : .doNotRetryWithError(RetryLimit()))
         }
         // A server that responds with 401 has done nothing, so the retrier may retry a POST.
-        let (letGo, retried) = (RecordingListener<Int>(), options)
+        let (release, retried) = (RecordingListener<Int>(), options)
         let outcome = try world.result { () throws(RetryError) in
-            try await request([401, 200], retried, .post, letGo: letGo).run()
+            try await request([401, 200], retried, .post, release: release).run()
         }.get()
         #expect(outcome.value == 200 && outcome.attempts.map(\.reason) == [.retrier, nil])
-        #expect(asked.values.map(\.status) == [401] && letGo.values == [401])
+        #expect(asked.values.map(\.status) == [401] && release.values == [401])
         let error = try #require(failure { () throws(RetryError) in try await request([401], retried, .post).run() })
         #expect(error.lastError is RetryLimit && error.attempts.count == 2)
     }
@@ -135,10 +135,10 @@ import Testing
 
     @Test func `a response that was released for a retry is never returned`() throws {
         let options = options(coordinator(try RetryLimits(rate: 1.0 / 3600)))
-        let letGo = RecordingListener<Int>()
+        let release = RecordingListener<Int>()
         @Sendable func send() async -> Result<Int, RetryError> {
             do throws(RetryError) {
-                return .success(try await request([503, 200], options, letGo: letGo).run().value)
+                return .success(try await request([503, 200], options, release: release).run().value)
             } catch {
                 return .failure(error)
             }
@@ -154,7 +154,7 @@ import Testing
         }
         #expect(endings == [.deadlineExpired])
         #expect(results.compactMap { try? $0.get() } == [200])
-        #expect(letGo.values == [503, 503])
+        #expect(release.values == [503, 503])
     }
 
     @Test func `Retry-After applies to all requests to the host`() throws {

@@ -67,11 +67,11 @@ import Testing
             made.withLock { $0 += 1 }
             return host.flatMap(IPAddress.init).flatMap { try? NetworkReachabilityManager(address: $0, kernel: kernel) }
         }
-        #expect(reachability.ask("198.51.100.1").status == .reachable)
+        #expect(reachability.reachability(of: "198.51.100.1").status == .reachable)
         kernel.removeRoute("default")
-        #expect(reachability.ask("198.51.100.1").status == .notReachable)
+        #expect(reachability.reachability(of: "198.51.100.1").status == .notReachable)
         kernel.addRoute("default", via: "192.0.2.1")
-        #expect(reachability.ask("198.51.100.1").status == .reachable)
+        #expect(reachability.reachability(of: "198.51.100.1").status == .reachable)
         #expect(made.withLock { $0 } == 1)
     }
 
@@ -101,14 +101,14 @@ import Testing
                 count = kernel.questionCount
                 // The evaluation after a change waits for a timer.
                 await kernel.clock.advance(by: .milliseconds(300))
-                _ = reachability.ask("198.51.100.1")
+                _ = reachability.reachability(of: "198.51.100.1")
             }
-            for _ in 0..<100 { #expect(reachability.ask("198.51.100.1").status == .reachable) }
+            for _ in 0..<100 { #expect(reachability.reachability(of: "198.51.100.1").status == .reachable) }
             #expect(kernel.questionCount == count, "\(round)")
             kernel.setCarrier("eth0", false)
-            #expect(reachability.ask("198.51.100.1").status == .notReachable)
+            #expect(reachability.reachability(of: "198.51.100.1").status == .notReachable)
             kernel.setCarrier("eth0", true)
-            #expect(reachability.ask("198.51.100.1").status == .reachable)
+            #expect(reachability.reachability(of: "198.51.100.1").status == .reachable)
         }
     }
 

@@ -118,6 +118,6 @@ package final class PlayedNetwork: ReachabilityProvider {
             _ = network.state.withLock { [number] in $0.listeners.removeValue(forKey: number) }
         }
 
-        func ask() -> HostReachability { network.state.withLock { $0.reachability(of: host) } }
+        func currentReachability() -> HostReachability { network.state.withLock { $0.reachability(of: host) } }
     }
 }

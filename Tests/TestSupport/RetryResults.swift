@@ -71,7 +71,7 @@ package struct NumberedRequest: Sendable {
         _ request: RequestHead,
         policy: RetryPolicy = .standard,
         options: RequestRetryOptions,
-        letGo: @escaping @Sendable (Int) -> Void = { _ in },
+        release: @escaping @Sendable (Int) -> Void = { _ in },
         send: @escaping @Sendable (AttemptProgress) async throws -> (number: Int, head: ResponseHead)
     ) {
         let kept = Locked<Int?>(nil)
@@ -82,7 +82,7 @@ package struct NumberedRequest: Sendable {
             policy: policy,
             options: options,
             body: .none,
-            letGo: { if let number = kept.withLock({ $0.take() }) { letGo(number) } },
+            release: { if let number = kept.withLock({ $0.take() }) { release(number) } },
             send: { _, progress in
                 let (number, head) = try await send(progress)
                 kept.withLock { $0 = number }

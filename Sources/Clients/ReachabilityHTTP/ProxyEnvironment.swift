@@ -57,7 +57,7 @@ package struct ProxyEnvironment: Sendable {
 
     /// Returns the host whose reachability is used for a host in lower case: the proxy if one of the schemes has one,
     /// otherwise the host itself.
-    package func asked(for host: String) -> String {
+    package func connectionHost(for host: String) -> String {
         guard !exceptions.contains(host) else { return host }
         for case .proxy(let proxy)? in [ways["https"], ways["http"]] { return proxy.host }
         return host

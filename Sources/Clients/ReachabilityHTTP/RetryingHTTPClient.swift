@@ -242,7 +242,7 @@ extension RetryingHTTPClient {
             needsPath: !host.isEmpty,
             body: attempts.bodyKind,
             isBodyLost: { _ in attempts.isBodyLost },
-            letGo: { await response.withLock { $0.take() }?.discard() },
+            release: { await response.withLock { $0.take() }?.discard() },
             send: { hop, progress in
                 let received = try await attempts.send(hop, progress)
                 response.withLock { $0 = received }

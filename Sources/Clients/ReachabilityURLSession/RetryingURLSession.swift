@@ -141,9 +141,9 @@ extension URLSession {
         retry policy: RetryPolicy,
         options: RequestRetryOptions = RequestRetryOptions()
     ) async throws(RetryError) -> RetryOutcome<(URL, URLResponse)> {
-        let letGo: @Sendable (URL) async -> Void = { try? FileManager.default.removeItem(at: $0) }
+        let release: @Sendable (URL) async -> Void = { try? FileManager.default.removeItem(at: $0) }
         let hasBody = request.httpBody != nil || request.httpBodyStream != nil
-        return try await retry(request, policy, options, hasBody: hasBody, letGo: letGo) {
+        return try await retry(request, policy, options, hasBody: hasBody, release: release) {
             session,
             request,
             watch,

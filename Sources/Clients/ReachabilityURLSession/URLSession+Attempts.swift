@@ -8,14 +8,14 @@ extension URLSession {
     ///
     /// - Parameters:
     ///   - hasBody: True if the request has a body or one is uploaded.
-    ///   - letGo: Releases the content of a response that is retried.
+    ///   - release: Releases the content of a response that is retried.
     ///   - send: Makes one attempt in a session, with the body, or without it after a redirect.
     func retry<Value: Sendable>(
         _ request: URLRequest,
         _ policy: RetryPolicy,
         _ options: RequestRetryOptions,
         hasBody: Bool,
-        letGo: @escaping @Sendable (Value) async -> Void = { _ in },
+        release: @escaping @Sendable (Value) async -> Void = { _ in },
         send:
             @escaping @Sendable (URLSession, URLRequest, RedirectWatch, _ hasBody: Bool) async throws -> (
                 Value, URLResponse
@@ -35,7 +35,7 @@ extension URLSession {
             isBodyLost: { error in
                 if case .adapterFailed? = error as? AttemptError { false } else { isOnce }
             },
-            letGo: { if let (content, _) = kept.withLock({ $0.take() }) { await letGo(content) } },
+            release: { if let (content, _) = kept.withLock({ $0.take() }) { await release(content) } },
             send: { [timeout = options.attemptTimeout, idempotency = options.idempotency] hop, progress in
                 progress.send()
                 let adapted = try AttemptError.preparing { try request.adapted(to: hop, timeout: timeout) }

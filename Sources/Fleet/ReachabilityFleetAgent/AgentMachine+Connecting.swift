@@ -41,7 +41,7 @@ extension AgentMachine {
         }
     }
 
-    mutating func hear(_ event: BrokerEvent) {
+    mutating func handle(_ event: BrokerEvent) {
         switch event {
         case .connected:
             guard case .connecting = link.state else { return }

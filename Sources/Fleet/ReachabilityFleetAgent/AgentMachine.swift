@@ -102,7 +102,7 @@ struct AgentMachine {
         case .path(let isSatisfied, let reason): changePath(isSatisfied, reason)
         case .internet(let word): changeInternet(word)
         case .broker(let event, let connection):
-            if connection == self.connection { hear(event) }
+            if connection == self.connection { handle(event) }
         case .page(let page, let read):
             if forwarder.take(page, read: read, at: world.now()) { logFault(page) }
         case .history(let history, let read):

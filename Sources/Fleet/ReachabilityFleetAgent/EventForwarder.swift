@@ -49,7 +49,7 @@ struct EventForwarder {
     private var missedCount = 0
     /// The number of the current or last read.
     private var question: UInt64 = 0
-    private var isAsking = false
+    private var isReading = false
     private var needsHistory = false
     /// The start of the history that a replay requests, by the wall clock; nil if no replay requests history or if it
     /// has been sent.
@@ -95,7 +95,7 @@ struct EventForwarder {
         sentCount = 0
         // The result of a read in progress is ignored.
         question += 1
-        isAsking = false
+        isReading = false
         deadline = nil
     }
 
@@ -112,8 +112,8 @@ struct EventForwarder {
     }
 
     mutating func take(_ page: Result<EventPage, EventLogError>, read: UInt64, at now: Duration) -> Bool {
-        guard isAsking, read == question else { return false }
-        isAsking = false
+        guard isReading, read == question else { return false }
+        isReading = false
         switch page {
         case .success(let page):
             fault = nil
@@ -137,8 +137,8 @@ struct EventForwarder {
     }
 
     mutating func take(_ history: Result<[DeviceOutage], EventLogError>, read: UInt64, at now: Duration) -> Bool {
-        guard isAsking, read == question else { return false }
-        isAsking = false
+        guard isReading, read == question else { return false }
+        isReading = false
         switch history {
         case .success(let outages):
             fault = nil
@@ -166,7 +166,7 @@ struct EventForwarder {
             historySince = nil
             steps.append(.caughtUp)
         }
-        ask(at: now, &steps)
+        requestEvents(at: now, &steps)
         return steps
     }
 
@@ -201,14 +201,14 @@ struct EventForwarder {
         if let cursor, cursor != before { steps.append(.save(cursor)) }
     }
 
-    private mutating func ask(at now: Duration, _ steps: inout [Step]) {
-        guard !isAsking, items.count < Self.backlog else { return }
+    private mutating func requestEvents(at now: Duration, _ steps: inout [Step]) {
+        guard !isReading, items.count < Self.backlog else { return }
         guard now >= nextRead else {
             deadline = min(deadline ?? nextRead, nextRead)
             return
         }
         question += 1
-        isAsking = true
+        isReading = true
         if needsHistory, let since = historySince ?? cursor?.time {
             steps.append(.readHistory(since: max(.zero, since - Self.doubt), question))
         } else {

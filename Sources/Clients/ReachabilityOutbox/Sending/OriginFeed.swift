@@ -239,12 +239,12 @@ extension OriginFeed {
             report(.rejected(entry, reason: reason))
         }
         try await store.finish(entry, result)
-        let sent = tell(entry, result)
+        let sent = publish(entry, result)
         if case .postponed(let entry, _) = sent, result.isRedirect { return .moved(entry, url: delivery.request.url) }
         return sent
     }
 
-    private func tell(_ entry: OutboxEntry, _ result: OutboxResult) -> Sent {
+    private func publish(_ entry: OutboxEntry, _ result: OutboxResult) -> Sent {
         var entry = entry
         let logger = store.options.logger
         switch result {

@@ -159,7 +159,7 @@ extension OutboxStore {
                 if try Bool.fetchOne(db, sql: sql, arguments: [key, since]) != nil { return (.delivered, false) }
             }
             let expired = try Self.expired(db, now)
-            for entry in expired { options.tell(.expired(entry)) }
+            for entry in expired { options.publish(.expired(entry)) }
             try Self.deleteExpired(db, expired, now)
             let dropped = try Self.makeRoom(for: new, db, file, options)
             try new.insert(db, at: now)
@@ -209,7 +209,7 @@ extension OutboxStore {
             }
             if fits() {
                 for entry in dropped {
-                    options.tell(.dropped(entry))
+                    options.publish(.dropped(entry))
                     let table = entry.state == .dead ? "dead" : "request"
                     try db.execute(sql: "DELETE FROM \(table) WHERE id = ?", arguments: [entry.id])
                 }
@@ -230,7 +230,7 @@ extension OutboxStore {
 
 extension OutboxOptions {
     /// Logs and reports a request that is about to be deleted.
-    fileprivate func tell(_ event: OutboxEvent) {
+    fileprivate func publish(_ event: OutboxEvent) {
         switch event {
         case .expired(let entry): logger?.warning("request expired", metadata: ["request": "\(entry)"])
         case .dropped(let entry): logger?.warning("request dropped, outbox is full", metadata: ["request": "\(entry)"])

@@ -163,7 +163,7 @@ struct ConnectingAttempt: Sendable {
         entry.enter()
         listen()
         let isOpen = coordinator.isOpen(host)
-        let reachability = coordinator.ask(host)
+        let reachability = coordinator.reachability(of: host)
         let isNew = progress.hasNewPath(by: reachability)
         if progress.hasSent {
             if progress.isInterrupted(by: reachability, now: now) { return .end(AttemptError.pathInterrupted) }

@@ -13,7 +13,7 @@ package final class RetriedRequest: Sendable {
     /// Returns whether the body was used up by an attempt that failed with this error.
     package let isBodyLost: @Sendable (any Error) -> Bool
     /// Releases the response of the latest attempt, which is not returned, and whose body is not read.
-    package let letGo: @Sendable () async -> Void
+    package let release: @Sendable () async -> Void
     /// Makes one attempt with the adapted request of a hop. Returns when the response has begun.
     package let send: @Sendable (RedirectHop, AttemptProgress) async throws -> ResponseHead
     /// A Boolean value that indicates whether the request needs a path to its host. A request over a Unix domain socket
@@ -31,7 +31,7 @@ package final class RetriedRequest: Sendable {
         tellsStatus: Bool = true,
         body: RequestBodyKind,
         isBodyLost: @escaping @Sendable (any Error) -> Bool = { _ in false },
-        letGo: @escaping @Sendable () async -> Void = {},
+        release: @escaping @Sendable () async -> Void = {},
         send: @escaping @Sendable (RedirectHop, AttemptProgress) async throws -> ResponseHead
     ) {
         self.request = options.idempotency.adding(to: request)
@@ -42,7 +42,7 @@ package final class RetriedRequest: Sendable {
         self.tellsStatus = tellsStatus
         self.body = body
         self.isBodyLost = isBodyLost
-        self.letGo = letGo
+        self.release = release
         self.send = send
     }
 
@@ -87,13 +87,13 @@ package final class RetriedRequest: Sendable {
                 if ending?.leavesAnswer == true {
                     return RetryOutcome(value: head, attempts: attempts, ending: ending)
                 }
-                await letGo()
+                await release()
                 throw RetryError(ending: ending ?? .cancelled, target: target, attempts: attempts)
             }
             switch step(hop, head, latest) {
             case .keep: return RetryOutcome(value: head, attempts: attempts)
             case .fail(let failure):
-                await letGo()
+                await release()
                 attempts[attempts.count - 1].error = failure
                 throw RetryError(ending: .notRetryable, target: target, attempts: attempts)
             case .follow(var next):
@@ -106,8 +106,8 @@ package final class RetriedRequest: Sendable {
                     }
                     next.request = request
                 }
-                await letGo()
-                work.tell(.redirected(target, to: next.request.url), options.coordinator)
+                await release()
+                work.publish(.redirected(target, to: next.request.url), options.coordinator)
                 hop = next
                 do throws(RetryError) {
                     target = try self.target(of: next, at: RequestURL(next.request.url)?.host ?? host ?? "")
@@ -154,13 +154,13 @@ package final class RetriedRequest: Sendable {
                 observer?(event)
             }
         }
-        work.letGo = letGo
+        work.release = release
         if needsPath {
             work.progress = progress
             work.connectTimeout = options.connectTimeout
         }
         if let retrier = options.retrier, hop.isFirstOrigin {
-            work.ask = { [idempotency = options.idempotency] retries, stage, error in
+            work.retrier = { [idempotency = options.idempotency] retries, stage, error in
                 var error = error
                 switch error as? AttemptError {
                 // A request that cannot be sent is not an error of the adapter.
@@ -239,7 +239,7 @@ package final class RetriedRequest: Sendable {
         do {
             try await options.validate?(head)
         } catch {
-            await letGo()
+            await release()
             if error is CancellationError { throw error }
             return .failed(isRetried ? StatusFailure(head) : AttemptError.refused(status: head.status, error))
         }

@@ -14,8 +14,8 @@ extension RetryCoordinator {
     ) -> Result<UInt64, Refusal> {
         state.withLock { state in
             guard state.shutdown != .cancel else { return .failure(Refusal(ending: .shutDown)) }
-            guard let count = state.lanes[target.host]?.queue.count, count < limits.maximumWaiting,
-                let ticket = state.lanes[target.host]?.queue.add(target.priority, pause: pause, signal: signal)
+            guard let count = state.hosts[target.host]?.queue.count, count < limits.maximumWaiting,
+                let ticket = state.hosts[target.host]?.queue.add(target.priority, pause: pause, signal: signal)
             else { return .failure(Refusal(ending: .tooManyWaiting)) }
             return .success(ticket)
         }
@@ -24,20 +24,20 @@ extension RetryCoordinator {
     func step(_ ticket: UInt64, of target: RetryTarget) -> (ReleaseQueue<WakeSignal>.Step, isShutDown: Bool) {
         let now = timeline.now
         let (step, wake, isShutDown) = state.withLock { state in
-            let (step, wake) = state.lanes[target.host]?.queue.step(ticket, now: now, &state.pace) ?? (.go, nil)
+            let (step, wake) = state.hosts[target.host]?.queue.step(ticket, now: now, &state.pace) ?? (.go, nil)
             return (step, wake, state.shutdown == .cancel)
         }
         wake?.send()
-        if step == .probe { tell(.probing(target)) }
+        if step == .probe { publish(.probing(target)) }
         return (step, isShutDown)
     }
 
     func putBack(_ ticket: UInt64, _ target: RetryTarget, _ signal: WakeSignal) {
-        state.withLock { $0.lanes[target.host]?.queue.putBack(ticket, target.priority, signal: signal) }
+        state.withLock { $0.hosts[target.host]?.queue.putBack(ticket, target.priority, signal: signal) }
     }
 
     func remove(_ ticket: UInt64, from host: String?) {
-        let wake = state.withLock { $0.lanes[host]?.queue.remove(ticket) }
+        let wake = state.withLock { $0.hosts[host]?.queue.remove(ticket) }
         wake?.send()
     }
 }

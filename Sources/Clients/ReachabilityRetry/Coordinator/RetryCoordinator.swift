@@ -14,7 +14,7 @@ import LinuxSupport
 /// Thread-safe.
 public final class RetryCoordinator: Sendable {
     struct State {
-        var lanes: [String?: HostState] = [:]
+        var hosts: [String?: HostState] = [:]
         /// The alarms of all waiting requests to all hosts.
         var alarms = AlarmList<WakeSignal>()
         var pace: ReleasePace
@@ -74,12 +74,12 @@ public final class RetryCoordinator: Sendable {
 
     /// Returns the number of requests that wait for a retry at a host now. If the host is nil, at the network at large.
     public func waitingCount(for host: String?) -> Int {
-        state.withLock { $0.lanes[host?.lowercased()]?.queue.count ?? 0 }
+        state.withLock { $0.hosts[host?.lowercased()]?.queue.count ?? 0 }
     }
 
     /// Returns the number of tokens left in a host's budget. If the host is nil, in the budget of the network at large.
     public func remainingBudget(for host: String?) -> Int {
-        state.withLock { $0.lanes[host?.lowercased()]?.bucket.tokens ?? limits.budget.capacity }
+        state.withLock { $0.hosts[host?.lowercased()]?.bucket.tokens ?? limits.budget.capacity }
     }
 
     /// Returns addresses that are assigned to no host, one for each address family in which the network at large has a
@@ -111,7 +111,7 @@ extension RetryCoordinator {
             if state.shutdown != .cancel { state.shutdown = mode }
             if state.active == 0 { end.finish() } else { state.observers.append(end) }
             guard mode == .cancel else { return [] }
-            return Array(state.works.values) + state.lanes.values.flatMap(\.queue.signals)
+            return Array(state.works.values) + state.hosts.values.flatMap(\.queue.signals)
         }
         for signal in signals { signal.send() }
         for await _ in ends {}

@@ -55,7 +55,7 @@ public final class OfflineRetrier: RequestInterceptor {
         let (news, listener) = AsyncStream.makeStream(of: HostReachability.self, bufferingPolicy: .bufferingNewest(1))
         let watch = reachability.watch(host) { listener.yield($0) }
         defer { withExtendedLifetime(watch) {} }
-        let asked = watch.ask()
+        let asked = watch.currentReachability()
         guard isOfflineError(error, asked) else { return .doNotRetry }
         let end = timeline.now + maximumWait
         return await withTaskGroup(of: RetryResult.self) { group in

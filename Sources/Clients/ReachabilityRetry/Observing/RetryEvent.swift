@@ -59,7 +59,7 @@ extension RetryCoordinator {
     func countAttempt() { state.withLock { $0.statistics.attempts += 1 } }
 
     /// Counts an event, and sends it to the observer.
-    func tell(_ event: RetryEvent) {
+    func publish(_ event: RetryEvent) {
         state.withLock { $0.statistics.count(event) }
         observer?(event)
     }

@@ -111,7 +111,7 @@ public protocol ReachabilityProvider: Sendable {
     /// Returns the current reachability without following the host. Called before the first attempt of a request. It must
     /// not block or query a name server. If the reachability would require that, it returns unknown. The default
     /// implementation queries a temporary watch.
-    func ask(_ host: String?) -> HostReachability
+    func reachability(of host: String?) -> HostReachability
 
     /// Returns whether this machine currently has an address. It must not block. The default implementation returns
     /// true.
@@ -131,14 +131,14 @@ extension ReachabilityProvider {
     public func unassignedAddresses() -> [String] { [] }
 
     /// Returns the reachability that a temporary watch reports.
-    public func ask(_ host: String?) -> HostReachability { watch(host) { _ in }.ask() }
+    public func reachability(of host: String?) -> HostReachability { watch(host) { _ in }.currentReachability() }
 }
 
 /// A subscription to the reachability of a host. It ends when the object is deallocated. Thread-safe.
 public protocol ReachabilityWatch: AnyObject, Sendable {
     /// Returns the current reachability. If it differs from the last one that the listener received, the listener receives
     /// it too.
-    func ask() -> HostReachability
+    func currentReachability() -> HostReachability
 }
 
 /// A provider without a monitor. The reachability of each host is unknown, so only an attempt shows whether a host is reachable.
@@ -156,7 +156,7 @@ public struct UnmonitoredReachability: ReachabilityProvider {
     }
 
     private final class Watch: ReachabilityWatch {
-        func ask() -> HostReachability { .unknown }
+        func currentReachability() -> HostReachability { .unknown }
     }
 }
 

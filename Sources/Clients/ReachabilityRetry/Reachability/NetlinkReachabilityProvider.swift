@@ -52,7 +52,7 @@ public struct NetlinkReachabilityProvider: ReachabilityProvider {
     ///
     /// The first call queries the kernel. From the second call on, the monitor follows the address, and the kernel is
     /// queried only after it has reported a change.
-    public func ask(_ host: String?) -> HostReachability {
+    public func reachability(of host: String?) -> HostReachability {
         if let host, kept.withLock({ $0[host] }) != nil || IPAddress(host) != nil {
             return path(of: host).map { HostReachability($0) } ?? .unknown
         }
@@ -115,7 +115,7 @@ private final class ManagerWatch: ReachabilityWatch {
     /// Returns the current reachability. A listener receives changes only. If this query sees a loss that ends before the
     /// listener is called, the listener would receive nothing. Therefore it is subscribed again: a new listener always
     /// receives the current path.
-    func ask() -> HostReachability {
+    func currentReachability() -> HostReachability {
         guard let manager else { return .unknown }
         let path = manager.path
         if let notified = state.withLock({ $0.notified }), notified != path.status { subscribe() }
@@ -128,7 +128,8 @@ private final class ManagerWatch: ReachabilityWatch {
             state.notified = nil
             return state.number
         }
-        let token = manager?.addPathListener(for: .egress, onQueue: nil) { [weak self] path in self?.hear(path, number)
+        let token = manager?.addPathListener(for: .egress, onQueue: nil) { [weak self] path in
+            self?.update(path, number)
         }
         let previous = state.withLock { state in
             guard state.number == number else { return token }
@@ -138,7 +139,7 @@ private final class ManagerWatch: ReachabilityWatch {
         previous?.cancel()
     }
 
-    private func hear(_ path: NetworkPath, _ number: Int) {
+    private func update(_ path: NetworkPath, _ number: Int) {
         let isLatest = state.withLock { state in
             guard state.number == number else { return false }
             state.notified = path.status

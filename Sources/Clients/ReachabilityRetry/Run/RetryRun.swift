@@ -79,13 +79,13 @@ final class RetryRun {
             }
             var step = judge(after: cut)
             while true {
-                if case .ask(let ending) = step { step = await askRetrier(or: ending) }
+                if case .consultRetrier(let ending) = step { step = await consultRetrier(or: ending) }
                 guard case .wait(let pause) = step else { return finish(step.ending) }
                 waitBegan = clock.now
                 if case .held(let error)? = result {
                     // The response is discarded, whatever follows the wait.
                     result = .failed(error)
-                    await work.letGo()
+                    await work.release()
                 }
                 if let ending = await heedAdvice() { return finish(ending) }
                 let end = await getInLine(after: pause).end()
@@ -106,14 +106,14 @@ final class RetryRun {
         guard case .ended(let ending) = end else { return .succeed }
         let isPathMissing = ending == .deadlineExpired && attempts.last?.reason == .unreachable
         let isInTime = deadline.map { clock.now < $0 } ?? true
-        return isPathMissing && isInTime && work.ask != nil ? .ask(ending) : .end(ending)
+        return isPathMissing && isInTime && work.retrier != nil ? .consultRetrier(ending) : .end(ending)
     }
 
     private func finish(_ ending: RetryError.Ending?) -> RetryError.Ending? {
         if attempts.last?.reason != nil { attempts[attempts.count - 1].wait = clock.now - waitBegan }
         if counts.hasUnusedPayment { coordinator.refund(to: target.host) }
         entry.leave()
-        work.tell(.ended(target, ending, attempts: attempts.count), coordinator)
+        work.publish(.ended(target, ending, attempts: attempts.count), coordinator)
         return ending
     }
 
@@ -133,12 +133,12 @@ final class RetryRun {
             result = .failed(AttemptError.heldBack(hold))
             return false
         }
-        guard coordinator.askOnce(target.host).status == .notReachable else { return true }
+        guard coordinator.reachabilityOnce(of: target.host).status == .notReachable else { return true }
         // The host is now watched. The watch may know more than the query, for example if the name is that of a
         // neighbour.
         entry.enter()
         if coordinator.isOpen(target.host) { return true }
-        result = .failed(AttemptError.noPath(coordinator.ask(target.host)))
+        result = .failed(AttemptError.noPath(coordinator.reachability(of: target.host)))
         return false
     }
 
@@ -156,7 +156,7 @@ final class RetryRun {
         case nil: failure = CancellationError()
         }
         entry.enter()
-        let reachability = coordinator.ask(target.host)
+        let reachability = coordinator.reachability(of: target.host)
         // A cancellation reveals nothing about the request.
         let stage = failure is CancellationError ? nil : classify(failure, reachability)
         let sent = work.progress?.sentAt
@@ -175,7 +175,7 @@ final class RetryRun {
         default:
             guard let stage else { break }
             count(failure, stage, reachability)
-            coordinator.learn(from: stage, begunAt: generation, at: target)
+            coordinator.recordEvidence(from: stage, begunAt: generation, at: target)
         }
         let situation = RetryDecision.Situation(
             stage: stage,
@@ -212,14 +212,14 @@ final class RetryRun {
     /// Calls the caller's retrier about a failure that the policy does not retry, or no longer retries. The retrier is
     /// called only if the request was not sent, if the server has responded, or if the request may be repeated.
     @inline(never)
-    private func askRetrier(or ending: RetryError.Ending) async -> Step {
-        guard let ask = work.ask, let last = attempts.last, let error = last.error,
+    private func consultRetrier(or ending: RetryError.Ending) async -> Step {
+        guard let retrier = work.retrier, let last = attempts.last, let error = last.error,
             target.isRepeatable || last.stage == .neverSent || last.stage?.isOfNetwork == false
                 || last.stage == nil && work.progress?.hasSent == false
         else { return .end(ending) }
         // The budget protects a server that fails. A server that refuses a request does not fail.
         let (count, isFree) = (max(0, made - 1), last.stage?.isRefusal == true)
-        let answer = await asking { await ask(count, last.stage, error) }
+        let answer = await consulting { await retrier(count, last.stage, error) }
         if Task.isCancelled { return .end(.cancelled) }
         switch answer {
         case .failure(let refusal): return .end(refusal.ending)
@@ -227,7 +227,7 @@ final class RetryRun {
         case .success(.retryWithDelay(let delay)): return follow(.retry(.retrier, pause: delay, isFree: isFree))
         case .success(.doNotRetry): return .end(ending)
         case .success(.doNotRetryWithError(let other)):
-            if case .held? = result { await work.letGo() }
+            if case .held? = result { await work.release() }
             result = .failed(other)
             attempts[attempts.count - 1].error = other
             return .end(ending)
@@ -238,7 +238,7 @@ final class RetryRun {
     private func follow(_ decision: RetryDecision) -> Step {
         switch decision {
         case .end(let ending):
-            return work.ask != nil && ending.mayBeAskedAbout ? .ask(ending) : .end(ending)
+            return work.retrier != nil && ending.isOfferedToRetrier ? .consultRetrier(ending) : .end(ending)
         case .retry(let reason, let pause, let isFree):
             if !isFree, work.isCharged {
                 guard coordinator.withdraw(from: target.host) else { return .end(.budgetExhausted) }
@@ -248,13 +248,13 @@ final class RetryRun {
             if reason == .backoff { counts.backoffs += 1 }
             if reason == .retryAfter, let pause { coordinator.holdBack(target.host, for: pause) }
             attempts[attempts.count - 1].reason = reason
-            tellOfWait(reason == .unreachable ? nil : pause ?? .zero)
+            publishWait(reason == .unreachable ? nil : pause ?? .zero)
             return .wait(pause)
         }
     }
 
-    private func tellOfWait(_ pause: Duration?) {
-        work.tell(.waiting(target, attempts[attempts.count - 1], pause: pause), coordinator)
+    private func publishWait(_ pause: Duration?) {
+        work.publish(.waiting(target, attempts[attempts.count - 1], pause: pause), coordinator)
     }
 
     /// Queries the advisor, and follows its advice to wait or to end. Returns immediately if the coordinator has no
@@ -273,7 +273,7 @@ final class RetryRun {
             attempts[attempts.count - 1].reason = .obstacle
             if counts.hasUnusedPayment { coordinator.refund(to: target.host) }
             (counts.hasPaid, counts.hasUnusedPayment) = (false, false)
-            tellOfWait(nil)
+            publishWait(nil)
             return await waitForEndOfObstacle()
         }
     }
@@ -314,7 +314,7 @@ final class RetryRun {
         case succeed
         case end(RetryError.Ending)
         /// Call the retrier first.
-        case ask(RetryError.Ending)
+        case consultRetrier(RetryError.Ending)
         /// Wait in the queue after this pause; nil for no pause.
         case wait(Duration?)
 
@@ -322,7 +322,7 @@ final class RetryRun {
         var ending: RetryError.Ending? {
             switch self {
             case .succeed, .wait: nil
-            case .end(let ending), .ask(let ending): ending
+            case .end(let ending), .consultRetrier(let ending): ending
             }
         }
     }
@@ -348,7 +348,7 @@ private struct Counts {
 
 extension RetryError.Ending {
     /// A Boolean value that indicates whether the caller's retrier decides before the request ends in this way.
-    fileprivate var mayBeAskedAbout: Bool {
+    fileprivate var isOfferedToRetrier: Bool {
         self == .notRetryable || self == .unsafeToRepeat || self == .attemptsExhausted
     }
 }

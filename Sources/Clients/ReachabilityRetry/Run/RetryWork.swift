@@ -16,16 +16,16 @@ struct RetryWork: Sendable {
     /// The maximum time of an attempt until it is connected. If nil, only the limits of the client apply.
     var connectTimeout: Duration?
     /// Calls the caller's retrier about a failure. `retries` is the number of retries so far.
-    var ask: (@Sendable (_ retries: Int, FailureStage?, any Error) async -> RetryResult)?
+    var retrier: (@Sendable (_ retries: Int, FailureStage?, any Error) async -> RetryResult)?
     /// Releases the response of the latest attempt, which is not returned to the caller.
-    var letGo: @Sendable () async -> Void = {}
+    var release: @Sendable () async -> Void = {}
     /// Makes an attempt. It keeps its own value or response.
     var attempt: @Sendable (AttemptContext) async -> AttemptResult
 
     /// Sends an event to the observers of the request and of the coordinator.
-    func tell(_ event: RetryEvent, _ coordinator: RetryCoordinator) {
+    func publish(_ event: RetryEvent, _ coordinator: RetryCoordinator) {
         observer?(event)
-        coordinator.tell(event)
+        coordinator.publish(event)
     }
 }
 
@@ -151,7 +151,7 @@ extension RetryRun {
         guard let advisor = coordinator.advisor, let last = attempts.last, last.reason != .unreachable,
             last.stage?.isOfNetwork == true
         else { return .success(.goOn) }
-        return await asking { [host = target.host] in await advisor.advice(for: host) }
+        return await consulting { [host = target.host] in await advisor.advice(for: host) }
     }
 
     /// Waits until the advisor reports that the obstacle is over.
@@ -160,7 +160,7 @@ extension RetryRun {
     @inline(never)
     func waitForEndOfObstacle() async -> RetryError.Ending? {
         guard let advisor = coordinator.advisor else { return nil }
-        let end: Result<Void, RetryCoordinator.Refusal> = await asking { [host = target.host] in
+        let end: Result<Void, RetryCoordinator.Refusal> = await consulting { [host = target.host] in
             await advisor.waitForEnd(of: host)
         }
         if case .failure(let refusal) = end { return refusal.ending }
@@ -170,10 +170,10 @@ extension RetryRun {
     /// Runs an operation that may take long, until the deadline or a shutdown.
     ///
     /// - Returns: The result of the operation, or the reason why no further attempt is made.
-    func asking<Answer: Sendable>(
-        _ ask: @escaping @Sendable () async -> Answer
+    func consulting<Answer: Sendable>(
+        _ question: @escaping @Sendable () async -> Answer
     ) async -> Result<Answer, RetryCoordinator.Refusal> {
-        let (answer, cut) = await untilCut(ask)
+        let (answer, cut) = await untilCut(question)
         if case .end(let ending)? = cut { return .failure(.init(ending: ending)) }
         return answer.map { .success($0) } ?? .failure(.init(ending: .cancelled))
     }

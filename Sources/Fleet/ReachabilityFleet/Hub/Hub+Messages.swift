@@ -12,7 +12,7 @@ extension Hub {
         if let report = state.report, !isRetained {
             isDisputed = devices[place]?.note(boot: report.boot, at: now) ?? false
             if isDisputed { decisions.append(.disputed(place)) }
-            devices[place]?.clock.hear(report, state.session, at: now)
+            devices[place]?.clock.record(report, state.session, at: now)
         }
         let former = devices[place]?.presence ?? .init()
         var change = DevicePresence.Change.none
@@ -94,7 +94,7 @@ extension Hub {
         if misses(event.after, of: place) { return [.noted(place)] + fallBehind(place) }
         if let position = event.position { devices[place]?.log.add(position) }
         let now = now
-        devices[place]?.clock.hear(event.wall, at: now)
+        devices[place]?.clock.record(event.wall, at: now)
         if event.kind == .caughtUp { devices[place]?.toldSession = event.session }
         devices[place]?.note(wall: event.wall, of: event.session)
         return [.noted(place)] + record(event, of: place, isKept)

@@ -51,7 +51,7 @@ package struct HubDevice: Hashable, Sendable {
     /// The maximum number of remembered boots and sessions.
     static let formerLimit = 8
     /// The time after which an unanswered replay request is regarded as lost.
-    static let askPause: Duration = .seconds(60)
+    static let replayPause: Duration = .seconds(60)
 
     package init(_ place: DeviceID) {
         self.place = place
@@ -95,11 +95,11 @@ package struct HubDevice: Hashable, Sendable {
         if formerSessions.count > Self.formerLimit { formerSessions.removeFirst() }
     }
 
-    /// Whether to request a replay after an online message. A request is not repeated within ``askPause`` in the same
+    /// Whether to request a replay after an online message. A request is not repeated within ``replayPause`` in the same
     /// session, because each answer contains another online message, which may arrive before the events.
     mutating func mayBeAsked(at now: Duration) -> Bool {
         guard let session = presence.session else { return false }
-        if let asked, asked.session == session, now < asked.time + Self.askPause { return false }
+        if let asked, asked.session == session, now < asked.time + Self.replayPause { return false }
         asked = Question(session: session, time: now)
         return true
     }
@@ -257,16 +257,16 @@ package struct DeviceClock: Hashable, Sendable {
     }
 
     /// Records a report, which contains both clocks of the machine.
-    package mutating func hear(_ report: DeviceState.Report, _ session: String, at now: Duration) {
+    package mutating func record(_ report: DeviceState.Report, _ session: String, at now: Duration) {
         let base = report.wall - report.bootTime
         let wasSet = self.base.map { abs($0 - base) > Self.drift } ?? true
         if wasSet || self.session != session { offset = nil }
         (self.base, self.session) = (base, session)
-        hear(report.wall, at: now)
+        record(report.wall, at: now)
     }
 
     /// Records a message with the wall clock at which the machine sent it.
-    package mutating func hear(_ wall: Duration, at now: Duration) {
+    package mutating func record(_ wall: Duration, at now: Duration) {
         let candidate = now - wall
         guard let offset, candidate >= offset, candidate - offset <= Self.maximumDelay else {
             offset = candidate

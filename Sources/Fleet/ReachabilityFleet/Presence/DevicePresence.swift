@@ -80,7 +80,7 @@ package struct DevicePresence: Hashable, Sendable {
         listening = listening ?? now
         guard let report = state.report else { return becomeSilent(state, at: now) }
         if state.standing == .online {
-            return isRetained ? remember(state, report) : hear(state, report, at: now)
+            return isRetained ? remember(state, report) : update(state, report, at: now)
         }
         guard session == nil || session == state.session else { return .none }
         (session, self.report) = (state.session, report)
@@ -122,7 +122,7 @@ package struct DevicePresence: Hashable, Sendable {
         return .none
     }
 
-    private mutating func hear(_ state: DeviceState, _ report: DeviceState.Report, at now: Duration) -> Change {
+    private mutating func update(_ state: DeviceState, _ report: DeviceState.Report, at now: Duration) -> Change {
         let (before, last, was) = (self.report, heard ?? listening ?? now, standing)
         let isSameSession = session == state.session
         (session, self.report, heard, standing) = (state.session, report, now, .online)

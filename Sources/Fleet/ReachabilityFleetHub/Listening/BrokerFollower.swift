@@ -30,11 +30,11 @@ package final class BrokerFollower: Sendable {
         /// The number of the current attempt; nil between attempts.
         var attempt: UInt64?
         /// True if the writer was notified of the connection.
-        var isTold = false
+        var isConnectionRecorded = false
         /// The machines whose replay requests are pending.
         var owed: Set<DeviceID> = []
-        var nextAsk = Duration.zero
-        var askTimer: Cancellation?
+        var nextReplay = Duration.zero
+        var replayTimer: Cancellation?
         var timer: Cancellation?
         var path: Cancellation?
         var status = Status()
@@ -129,11 +129,12 @@ package final class BrokerFollower: Sendable {
             // the connection.
             guard let self else { return }
             switch event {
-            case .message(let message): if state.withLock({ $0.attempt == number && $0.isTold }) { take(message) }
+            case .message(let message):
+                if state.withLock({ $0.attempt == number && $0.isConnectionRecorded }) { take(message) }
             case .connected:
-                tellOfConnection(number)
-                hear(event, number)
-            default: hear(event, number)
+                recordConnection(number)
+                handle(event, number)
+            default: handle(event, number)
             }
         }
         state.withLock { $0.connection = made }
@@ -144,7 +145,7 @@ package final class BrokerFollower: Sendable {
         return BrokerMessage(topic: FleetTopic.hub.description, payload: presence.bytes, isRetained: true)
     }
 
-    private func hear(_ event: BrokerEvent, _ number: UInt64) {
+    private func handle(_ event: BrokerEvent, _ number: UInt64) {
         queue.async { [self] in
             // Events of connections that were dropped are ignored.
             guard state.withLock({ $0.link.attempts == number && $0.connection != nil }) else { return }
@@ -181,10 +182,10 @@ package final class BrokerFollower: Sendable {
     }
 
     /// Called on the thread of the connection.
-    private func tellOfConnection(_ number: UInt64) {
+    private func recordConnection(_ number: UInt64) {
         state.withLock { state in
             guard state.attempt == number else { return }
-            state.isTold = true
+            state.isConnectionRecorded = true
             writer.brokerIsBack()
         }
     }
@@ -212,9 +213,9 @@ package final class BrokerFollower: Sendable {
             if state.link.hasConflict {
                 problem = "\(BrokerError(options.broker, .nameConflict(options.name, option: "--name")))"
             }
-            if state.isTold, state.farewell == nil { writer.brokerWasLost() }
+            if state.isConnectionRecorded, state.farewell == nil { writer.brokerWasLost() }
             defer {
-                (state.attempt, state.isTold) = (nil, false)
+                (state.attempt, state.isConnectionRecorded) = (nil, false)
                 (state.connection, state.status.isConnected) = (nil, false)
                 state.status.problem = problem
             }
@@ -257,9 +258,9 @@ package final class BrokerFollower: Sendable {
 
 /// Requests to machines.
 extension BrokerFollower {
-    /// The maximum number of requests at a time. The next ones follow after `askPause`.
-    private static let askLimit = 200
-    private static let askPause = Duration.milliseconds(100)
+    /// The maximum number of requests at a time. The next ones follow after `replayPause`.
+    private static let replayLimit = 200
+    private static let replayPause = Duration.milliseconds(100)
     /// The expiry of a request. A machine that connects later receives a new request.
     private static let askExpiry = Duration.seconds(60)
 
@@ -284,11 +285,11 @@ extension BrokerFollower {
         guard !places.isEmpty else { return }
         queue.async { [self] in
             state.withLock { $0.owed.formUnion(places) }
-            ask()
+            requestReplays()
         }
     }
 
-    private func ask() {
+    private func requestReplays() {
         let hub = writer.hub
         let (connection, places) = state.withLock { state -> ((any BrokerConnection)?, [DeviceID]) in
             guard state.status.isConnected else {
@@ -297,20 +298,22 @@ extension BrokerFollower {
                 return (nil, [])
             }
             let now = SystemClock.monotonic
-            guard now >= state.nextAsk else { return (nil, []) }
-            let places = state.owed.sorted().prefix(Self.askLimit)
+            guard now >= state.nextReplay else { return (nil, []) }
+            let places = state.owed.sorted().prefix(Self.replayLimit)
             state.owed.subtract(places)
-            state.nextAsk = now + Self.askPause
+            state.nextReplay = now + Self.replayPause
             return (state.connection, Array(places))
         }
         for place in places {
             guard let replay = hub.replay(for: place) else { continue }
             connection?.publish(Self.question(replay, to: place))
         }
-        let pause = state.withLock { $0.owed.isEmpty ? nil : $0.nextAsk - SystemClock.monotonic }
+        let pause = state.withLock { $0.owed.isEmpty ? nil : $0.nextReplay - SystemClock.monotonic }
         guard let pause else { return }
-        let timer = DispatchTimer.schedule(after: max(.zero, pause), on: queue) { [weak self] in self?.ask() }
-        state.withLock { $0.askTimer = timer }
+        let timer = DispatchTimer.schedule(after: max(.zero, pause), on: queue) { [weak self] in
+            self?.requestReplays()
+        }
+        state.withLock { $0.replayTimer = timer }
     }
 }
 

@@ -145,18 +145,20 @@ final class ClientSender: OutboxSender {
 
 /// The reachability of the proxy for a host. Without a proxy, that of the host itself.
 struct ProxiedReachability: ReachabilityProvider {
-    private let reachability = NetlinkReachabilityProvider()
+    private let provider = NetlinkReachabilityProvider()
     private let proxies = ProxyEnvironment()
 
     func watch(_ host: String?, _ listener: @escaping @Sendable (HostReachability) -> Void) -> any ReachabilityWatch {
-        reachability.watch(host.map(proxies.asked), listener)
+        provider.watch(host.map(proxies.connectionHost), listener)
     }
 
-    func ask(_ host: String?) -> HostReachability { reachability.ask(host.map(proxies.asked)) }
+    func reachability(of host: String?) -> HostReachability {
+        provider.reachability(of: host.map(proxies.connectionHost))
+    }
 
-    func isLocal(_ address: String) -> Bool { reachability.isLocal(address) }
+    func isLocal(_ address: String) -> Bool { provider.isLocal(address) }
 
-    func unassignedAddresses() -> [String] { reachability.unassignedAddresses() }
+    func unassignedAddresses() -> [String] { provider.unassignedAddresses() }
 }
 
 extension DeliveryProof {

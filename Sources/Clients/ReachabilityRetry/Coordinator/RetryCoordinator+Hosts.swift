@@ -4,8 +4,8 @@ extension RetryCoordinator {
     /// Returns the latest reachability of a host; nil while the host is not watched.
     func knownReachability(of host: String?) -> HostReachability? {
         state.withLock { state in
-            guard let lane = state.lanes[host], lane.watch != nil else { return nil }
-            return lane.reachability
+            guard let known = state.hosts[host], known.watch != nil else { return nil }
+            return known.reachability
         }
     }
 
@@ -14,16 +14,16 @@ extension RetryCoordinator {
     package func enter(_ host: String?) {
         let now = timeline.now
         let isWatched = state.withLock { state in
-            if state.lanes[host] == nil, state.lanes.count >= Self.keptHosts { state.forgetUnused(at: now) }
-            state.lanes[host, default: HostState(limits)].users += 1
-            return state.lanes[host]?.watch != nil
+            if state.hosts[host] == nil, state.hosts.count >= Self.keptHosts { state.forgetUnused(at: now) }
+            state.hosts[host, default: HostState(limits)].users += 1
+            return state.hosts[host]?.watch != nil
         }
         if isWatched { return }
         // Created outside the lock. If several threads do so at the same time, one watch is kept.
-        let watch = source.watch(host) { [weak self] in self?.hear($0, of: host) }
+        let watch = source.watch(host) { [weak self] in self?.update($0, of: host) }
         let unwanted = state.withLock { state -> (any ReachabilityWatch)? in
-            guard state.lanes[host]?.watch == nil else { return watch }
-            state.lanes[host]?.watch = watch
+            guard state.hosts[host]?.watch == nil else { return watch }
+            state.hosts[host]?.watch = watch
             return nil
         }
         withExtendedLifetime(unwanted) {}
@@ -33,26 +33,26 @@ extension RetryCoordinator {
     package func leave(_ host: String?) {
         let now = timeline.now
         let watch = state.withLock { state in
-            let watch = state.lanes[host]?.leave()
-            if state.lanes[host]?.isIdle(at: now) == true { state.lanes[host] = nil }
+            let watch = state.hosts[host]?.leave()
+            if state.hosts[host]?.isIdle(at: now) == true { state.hosts[host] = nil }
             return watch
         }
         withExtendedLifetime(watch) {}
     }
 
     /// Returns the current reachability of a host. The caller must be a user of the host; otherwise the reachability is unknown.
-    func ask(_ host: String?) -> HostReachability {
-        guard let watch = state.withLock({ $0.lanes[host]?.watch }) else { return .unknown }
-        let reachability = watch.ask()
-        hear(reachability, of: host)
+    func reachability(of host: String?) -> HostReachability {
+        guard let watch = state.withLock({ $0.hosts[host]?.watch }) else { return .unknown }
+        let reachability = watch.currentReachability()
+        update(reachability, of: host)
         return reachability
     }
 
-    func hear(_ reachability: HostReachability, of host: String?) {
+    func update(_ reachability: HostReachability, of host: String?) {
         let now = timeline.now
         let signals = state.withLock { state in
             let opening = now + limits.spread * state.chance()
-            return state.lanes[host]?.hear(reachability, now: now, opening: opening) ?? []
+            return state.hosts[host]?.update(reachability, now: now, opening: opening) ?? []
         }
         for signal in signals { signal.send() }
     }
@@ -60,22 +60,22 @@ extension RetryCoordinator {
     /// Registers a signal that is sent when the reachability of a watched host changes. Used by attempts that have sent
     /// nothing yet.
     func listen(_ sleeper: UInt64, to host: String?, _ signal: WakeSignal) {
-        state.withLock { $0.lanes[host]?.connecting[sleeper] = signal }
+        state.withLock { $0.hosts[host]?.connecting[sleeper] = signal }
     }
 
     func stopListening(_ sleeper: UInt64, to host: String?) {
-        state.withLock { _ = $0.lanes[host]?.connecting.removeValue(forKey: sleeper) }
+        state.withLock { _ = $0.hosts[host]?.connecting.removeValue(forKey: sleeper) }
     }
 
     /// Returns the current reachability of a host without watching it. The caller need not be a user.
-    func askOnce(_ host: String?) -> HostReachability {
-        guard state.withLock({ $0.lanes[host]?.watch }) == nil else { return ask(host) }
-        return source.ask(host)
+    func reachabilityOnce(of host: String?) -> HostReachability {
+        guard state.withLock({ $0.hosts[host]?.watch }) == nil else { return reachability(of: host) }
+        return source.reachability(of: host)
     }
 
     /// Returns the reachability of a host as soon as the name service has responded. The caller must be a user of the host.
     package func settledReachability(of host: String?) async -> HostReachability {
-        let now = ask(host)
+        let now = reachability(of: host)
         guard now.reason == .resolving else { return now }
         let (reachability, continuation) = AsyncStream.makeStream(of: HostReachability.self)
         let watch = source.watch(host) { continuation.yield($0) }
@@ -86,24 +86,24 @@ extension RetryCoordinator {
 
     /// Queries the monitor, and returns whether a released waiter may start.
     func isOpen(_ host: String?) -> Bool {
-        _ = ask(host)
-        return state.withLock { $0.lanes[host]?.queue.isOpen ?? true }
+        _ = reachability(of: host)
+        return state.withLock { $0.hosts[host]?.queue.isOpen ?? true }
     }
 
     /// Records the failure of an attempt. The caller must be a user of the host. See
-    /// ``HostState/learn(fromAnswer:begunAt:now:opening:)``.
-    func learn(from stage: FailureStage, begunAt generation: UInt64?, at target: RetryTarget) {
-        learn(fromAnswer: !stage.isOfNetwork, begunAt: generation, at: target, depositing: 0)
+    /// ``HostState/recordEvidence(fromAnswer:begunAt:now:opening:)``.
+    func recordEvidence(from stage: FailureStage, begunAt generation: UInt64?, at target: RetryTarget) {
+        recordEvidence(fromAnswer: !stage.isOfNetwork, begunAt: generation, at: target, depositing: 0)
     }
 
     /// Records a response that is not retried. It shows that the host is reachable, and a good response adds tokens to
     /// the budget.
     func answered(at target: RetryTarget, begunAt generation: UInt64?, isGood: Bool, afterPaying hasPaid: Bool) {
         let tokens = hasPaid ? limits.budget.retryCost : limits.budget.successDeposit
-        learn(fromAnswer: true, begunAt: generation, at: target, depositing: isGood ? tokens : 0)
+        recordEvidence(fromAnswer: true, begunAt: generation, at: target, depositing: isGood ? tokens : 0)
     }
 
-    private func learn(
+    private func recordEvidence(
         fromAnswer isAnswer: Bool,
         begunAt generation: UInt64?,
         at target: RetryTarget,
@@ -111,49 +111,49 @@ extension RetryCoordinator {
     ) {
         let (host, now) = (target.host, timeline.now)
         let (wake, disproved) = state.withLock { state -> (WakeSignal?, HostReachability?) in
-            guard let reachability = state.lanes[host]?.reachability else { return (nil, nil) }
-            state.lanes[host]?.bucket.deposit(tokens)
+            guard let reachability = state.hosts[host]?.reachability else { return (nil, nil) }
+            state.hosts[host]?.bucket.deposit(tokens)
             let opening = reachability.isOffline ? now + limits.spread * state.chance() : now
-            let news = state.lanes[host]?.learn(
+            let news = state.hosts[host]?.recordEvidence(
                 fromAnswer: isAnswer,
                 begunAt: generation,
                 now: now,
                 opening: opening
             )
-            if state.lanes[host]?.isIdle(at: now) == true { state.lanes[host] = nil }
+            if state.hosts[host]?.isIdle(at: now) == true { state.hosts[host] = nil }
             return news ?? (nil, nil)
         }
         wake?.send()
-        if let disproved { tell(.disagreement(target, disproved)) }
+        if let disproved { publish(.disagreement(target, disproved)) }
     }
 
     /// Blocks all requests to a host for a duration, because the server requested it (Retry-After).
     package func holdBack(_ host: String?, for pause: Duration) {
         let end = timeline.now + pause
-        state.withLock { $0.lanes[host]?.queue.hold(until: end) }
+        state.withLock { $0.hosts[host]?.queue.hold(until: end) }
     }
 
     /// Returns the remaining time for which the server requested a pause (Retry-After).
     func hold(of host: String?) -> Duration {
         let now = timeline.now
-        return state.withLock { max(.zero, ($0.lanes[host]?.queue.holdEnd ?? .zero) - now) }
+        return state.withLock { max(.zero, ($0.hosts[host]?.queue.holdEnd ?? .zero) - now) }
     }
 
     /// Charges the budget for a retry. Returns false if the budget is used up.
     func withdraw(from host: String?) -> Bool {
-        state.withLock { $0.lanes[host]?.bucket.withdraw(limits.budget.retryCost) ?? true }
+        state.withLock { $0.hosts[host]?.bucket.withdraw(limits.budget.retryCost) ?? true }
     }
 
     /// Returns the cost of a retry that was charged and is not made.
     func refund(to host: String?) {
-        state.withLock { $0.lanes[host]?.bucket.deposit(limits.budget.retryCost) }
+        state.withLock { $0.hosts[host]?.bucket.deposit(limits.budget.retryCost) }
     }
 }
 
 extension RetryCoordinator.State {
     fileprivate mutating func forgetUnused(at now: Duration) {
-        let unused = lanes.filter { $0.value.users == 0 && $0.value.queue.nextTurn <= now }.keys
-        for host in unused { lanes[host] = nil }
+        let unused = hosts.filter { $0.value.users == 0 && $0.value.queue.nextTurn <= now }.keys
+        for host in unused { hosts[host] = nil }
     }
 }
 
@@ -181,7 +181,7 @@ struct HostState {
     /// - Parameters:
     ///   - now: The current time.
     ///   - opening: The time of the first start if the network has returned.
-    mutating func hear(_ news: HostReachability, now: Duration, opening: Duration) -> [WakeSignal] {
+    mutating func update(_ news: HostReachability, now: Duration, opening: Duration) -> [WakeSignal] {
         guard news.generation >= reachability.generation else { return [] }
         let known = reachability
         reachability = news
@@ -203,7 +203,7 @@ struct HostState {
     ///   - now: The current time.
     ///   - opening: The time of the first start.
     /// - Returns: The signal to send, and the reachability that a response has disproved.
-    mutating func learn(
+    mutating func recordEvidence(
         fromAnswer isAnswer: Bool,
         begunAt generation: UInt64?,
         now: Duration,
