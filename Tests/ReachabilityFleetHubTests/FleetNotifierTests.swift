@@ -20,10 +20,14 @@ import Testing
             reachability: UnmonitoredReachability(),
             clock: QuietClock()
         )
-        let environment = NotifyEnvironment(coordinator: coordinator) { [hooked] _, _, _, variables in
-            hooked.withLock { $0.append(Dictionary(variables.map { ($0.name, $0.value) }) { _, last in last }) }
-            return nil
-        }
+        let environment = NotifyEnvironment(
+            coordinator: coordinator,
+            hooks: { [hooked] _, _, _, variables in
+                hooked.withLock { $0.append(Dictionary(variables.map { ($0.name, $0.value) }) { _, last in last }) }
+                return nil
+            },
+            programs: { _, _, _, _ in nil }
+        )
         var clock = ServiceClock.system
         clock.real = world.clock
         let notifying = Notifier(

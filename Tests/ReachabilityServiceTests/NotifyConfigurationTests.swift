@@ -38,7 +38,9 @@ import Testing
             configuration.notifiers == [
                 NotifierSettings(
                     name: "chat",
-                    channel: .webhook(url: "https://chat.example.org/hook?key=1", secretFile: "/etc/secret"),
+                    channel: .webhook(
+                        WebhookSettings(url: "https://chat.example.org/hook?key=1", secretFile: "/etc/secret")
+                    ),
                     after: .seconds(120),
                     only: [.us, .unknown],
                     targets: ["internet"]
@@ -94,9 +96,9 @@ import Testing
             let lines = error.problems.map { $0.description(in: "f") }
             #expect(
                 lines == [
-                    "f:2: notify[1]: must have exactly one of webhook, exec, alertmanager, journal, not none",
+                    "f:2: notify[1]: must have exactly one of webhook, email, exec, alertmanager, journal, not none",
                     "f:6: notify[2].webhook: \(url)",
-                    "f:7: notify[3]: must have exactly one of webhook, exec, alertmanager, journal, not webhook and journal",
+                    "f:7: notify[3]: must have exactly one of webhook, email, exec, alertmanager, journal, not webhook and journal",
                     "f:9: notify[3].webhook: \(url)",
                     "f:11: notify[4].name: missing",
                     "f:12: notify[4].exec: must be the absolute path of a program or of a directory of programs",
@@ -132,7 +134,7 @@ import Testing
             configuration.notifiers == [
                 NotifierSettings(
                     name: "chat",
-                    channel: .webhook(url: "https://chat.example.org/hook", secretFile: nil),
+                    channel: .webhook(WebhookSettings(url: "https://chat.example.org/hook")),
                     only: [.us, .upstream, .them, .unknown],
                     targets: ["north", "hq.1"]
                 )

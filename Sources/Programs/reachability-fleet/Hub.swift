@@ -107,7 +107,7 @@ struct HubCommand: AsyncParsableCommand {
             writer,
             store: store,
             writer: FleetNotificationWriter(host: HostName.ofMachine ?? ""),
-            environment: NotifyEnvironment(hooks: NotifyHooks().run),
+            environment: NotifyEnvironment(hooks: NotifyHooks().run, programs: NotifyHooks.run),
             logger: .standardError
         )
         let use = try notifier.prepare(configuration)

@@ -22,6 +22,11 @@ extension Duration {
     /// A short text for people, for example `3d 4h`, `12m 5s`, `4.001s` or `47ms`.
     package var people: String { parts.map { $0.number + $0.unit }.joined(separator: " ") }
 
+    /// The duration with no-break spaces between numbers and units, such as `47 ms`, `4.001 s` or `12 min 5 s`. Otherwise as ``people``.
+    package var units: String {
+        parts.map { "\($0.number)\u{a0}\($0.unit == "m" ? "min" : $0.unit)" }.joined(separator: " ")
+    }
+
     /// The numbers and units of ``people``: the two largest of `d`, `h`, `m` and `s`. Below a minute, seconds with
     /// three decimal places. Below a second, milliseconds. Below 10 ms, milliseconds with two decimal places.
     package var parts: [(number: String, unit: String)] {

@@ -21,6 +21,9 @@ final class NotifyingWorld: Sendable {
     /// The variables that hooks received. `hook` is their result.
     let hooked = Locked<[[String: String]]>([])
     let hook: Locked<@Sendable () async -> String?> = Locked { nil }
+    /// The messages for mail programs. The programs end with the statuses in `mailStatus`, then with 0.
+    let mailed = Locked<[(path: String, arguments: [String], message: String)]>([])
+    let mailStatus = Locked<[Int32]>([])
     let log = RecordingLog()
     let journal: String
     private let timeLimit: Duration
@@ -70,6 +73,11 @@ final class NotifyingWorld: Sendable {
                 let known = Dictionary(variables.map { ($0.name, $0.value) }) { _, last in last }
                 hooked.withLock { $0.append(known.merging(["path": path]) { one, _ in one }) }
                 return await hook.withLock(\.self)()
+            },
+            programs: { [mailed, mailStatus] path, arguments, input, _ in
+                mailed.withLock { $0.append((path, arguments, String(decoding: input, as: UTF8.self))) }
+                let status = mailStatus.withLock { $0.isEmpty ? 0 : $0.removeFirst() }
+                return status == 0 ? nil : (status, "exit status \(status)")
             }
         )
         environment.clock = waits
@@ -78,7 +86,11 @@ final class NotifyingWorld: Sendable {
         let notifying = Notifier(
             service,
             history: writer,
-            writer: NotificationWriter(host: "box", OutageReader(service, writer)),
+            writer: NotificationWriter(
+                host: "box",
+                OutageReader(service, writer),
+                zone: try #require(LocalTime(zone: "Europe/Berlin"))
+            ),
             environment: environment,
             logger: log.logger
         )
@@ -147,6 +159,13 @@ final class NotifyingWorld: Sendable {
         setCarrier(false)
         await advance(time)
         setCarrier(true)
+    }
+
+    /// Returns the names of the fields of a notification.
+    func fieldNames() throws -> [String] {
+        let (service, writer, _) = try #require(current.withLock(\.self))
+        let fields = NotificationWriter(host: "box", OutageReader(service, writer))
+        return fields.fields(Incident.test(at: service.snapshot.now), for: "x").map(\.name)
     }
 
     /// Returns the status of the only notifier.

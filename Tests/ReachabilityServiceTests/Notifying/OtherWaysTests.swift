@@ -214,7 +214,8 @@ import Testing
         var environment = NotifyEnvironment(
             coordinator: .init(limits: try NotifyingWorld.limits(), reachability: world.network, clock: world.waits),
             pause: { _ in await withCheckedContinuation { next in pause.withLock { $0 = next } } },
-            hooks: { _, _, _, _ in nil }
+            hooks: { _, _, _, _ in nil },
+            programs: { _, _, _, _ in nil }
         )
         environment.timeLimit = .seconds(30)
         environment.clock = world.waits

@@ -86,6 +86,22 @@ extension TrustedHTTPURL {
         target = Self.target(rest.dropFirst(authority.count))
     }
 
+    /// Returns the URL with a path appended to its path, before the query.
+    ///
+    /// - Parameter path: A percent-encoded path that begins with `/`. If it is empty, the URL is unchanged.
+    package func appending(path: String) -> TrustedHTTPURL {
+        if path.isEmpty { return self }
+        let own = target.prefix { $0 != "?" }
+        return TrustedHTTPURL(
+            scheme: scheme,
+            host: host,
+            port: port,
+            target: (own.hasSuffix("/") ? own.dropLast() : own) + path + target.dropFirst(own.count),
+            zone: zone,
+            hasFinalDot: hasFinalDot
+        )
+    }
+
     /// The maximum length in bytes. Most servers refuse longer URLs.
     static let maximumLength = 8192
 

@@ -149,9 +149,15 @@ package struct FleetNotificationWriter: NotificationWriting {
     let host: String
     /// The hub's clock, since 1970.
     let clock: @Sendable () -> Duration
+    /// The time zone of messages for people.
+    let zone: LocalTime
 
-    package init(host: String, clock: @escaping @Sendable () -> Duration = { SystemClock.real }) {
-        (self.host, self.clock) = (host, clock)
+    package init(
+        host: String,
+        clock: @escaping @Sendable () -> Duration = { SystemClock.real },
+        zone: LocalTime = LocalTime()
+    ) {
+        (self.host, self.clock, self.zone) = (host, clock, zone)
     }
 
     package func object(_ notification: Notification, for notifier: String) -> JSONObject {
@@ -226,7 +232,41 @@ package struct FleetNotificationWriter: NotificationWriting {
             ("START", time(incident.start).text), ("END", incident.end.map { time($0).text } ?? ""),
             ("DURATION_MS", String(length(incident).milliseconds)),
             ("DELAYED", notification.isDelayed ? "true" : "false"), ("TEXT", text(notification)),
-        ]
+        ] + messageFields(notification)
+    }
+
+    package func message(_ notification: Notification) -> PlainMessage {
+        let (incident, event) = (notification.incident, notification.event)
+        if event == .test {
+            return PlainMessage(title: "\(host): test of the notifications", ["This is a test of the notifications."])
+        }
+        let (attribution, cause) = (incident.state.attribution, incident.state.cause)
+        let heading = "\(FaultDescription.heading(attribution, cause)) at \(incident.site)"
+        let title =
+            switch event {
+            case .began, .test: heading
+            case .refined: "\(heading), updated"
+            case .digest: "\(heading), still"
+            case .ended where incident.ending == .unknown: "\(incident.site) is no longer followed"
+            case .ended: "\(incident.site) works again"
+            }
+        let isUnexplained = attribution != .unknown && (incident.machines?.isUnexplained ?? false)
+        return PlainMessage(
+            title: "\(host): \(title)",
+            [
+                "Affected: \(machines(incident)).",
+                incident.machines?.isHarmless ?? false ? "They slept, shut down, or could not be observed." : nil,
+                attribution == .unknown ? "The reason is not known yet." : nil,
+                isUnexplained ? "The silence of some machines is not explained." : nil,
+                PlainMessage.times(
+                    from: incident.start.wall,
+                    to: incident.end?.wall,
+                    isEndKnown: incident.ending != .unknown,
+                    in: zone
+                ),
+                notification.isDelayed ? "This message is late, because it could not be delivered earlier." : nil,
+            ]
+        )
     }
 
     /// Returns one alert for each incident. The labels never change, so Alertmanager keeps one alert per incident.

@@ -28,9 +28,11 @@ extension TOMLNode {
     /// The keys whose texts are not secrets.
     static let shown: Set<String> = [
         "after", "allow", "authority", "certificate", "checks", "clients", "daily", "device", "dns", "exec", "expect",
-        "family", "for", "from", "host", "hosts", "http", "https", "interface", "interval", "interval-when-down",
+        "family", "for", "format", "from", "host", "hosts", "http", "https", "interface", "interval",
+        "interval-when-down",
         "jitter",
-        "keep", "key", "limit", "mark", "max-size", "name", "namespace", "only", "path", "policy", "refresh", "scope",
+        "keep", "key", "limit", "mark", "max-size", "name", "namespace", "only", "path", "policy", "quiet", "refresh",
+        "remind", "scope", "sendmail",
         "settle", "site", "socket", "targets", "weekly", "will-delay",
     ]
 

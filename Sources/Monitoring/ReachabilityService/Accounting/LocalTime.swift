@@ -1,4 +1,5 @@
 import Foundation
+import LinuxSupport
 
 /// A converter between instants and the local time of a time zone. Both are in seconds since 1970. Local time is counted as if it were
 /// UTC.
@@ -7,7 +8,7 @@ import Foundation
 /// converted with the offset before the change.
 ///
 /// Source: RFC 5545, 3.3.5.
-struct LocalTime: Hashable, Sendable {
+package struct LocalTime: Hashable, Sendable {
     let zone: TimeZone
 
     /// - Parameter name: A name of the time zone database, such as `Europe/Berlin`. The result is nil for an unknown name.
@@ -17,7 +18,7 @@ struct LocalTime: Hashable, Sendable {
     }
 
     /// Uses the time zone of the machine.
-    init() { zone = .current }
+    package init() { zone = .current }
 
     /// Returns the local time at an instant.
     func shown(at moment: Int64) -> Int64 { moment + offset(at: moment) }
@@ -27,6 +28,16 @@ struct LocalTime: Hashable, Sendable {
         let (before, after) = (offset(at: time - Self.day), offset(at: time + Self.day))
         let candidates = [time - max(before, after), time - min(before, after)]
         return candidates.first { shown(at: $0) == time } ?? time - before
+    }
+
+    /// Returns the date, the time of day in seconds, and the abbreviation of the time zone, such as `2026-11-28`, `14:03:07` and `CET`.
+    ///
+    /// - Parameter moment: The time since 1970.
+    package func text(at moment: Duration) -> (date: Substring, time: Substring, zone: String) {
+        let seconds = moment.components.seconds
+        let parts = Timestamp(real: .seconds(shown(at: seconds))).textInSeconds.dropLast().split(at: "T")
+        let date = Date(timeIntervalSince1970: TimeInterval(seconds))
+        return (parts[0], parts[1], zone.abbreviation(for: date) ?? zone.identifier)
     }
 
     private func offset(at moment: Int64) -> Int64 {

@@ -220,7 +220,7 @@ extension MaintenanceWindow {
     }
 
     /// Reads a time of day with an optional time zone, such as `03:00 Europe/Berlin`. The default is the time zone of the machine.
-    private static func time(_ words: ArraySlice<String>) -> (second: Int64, clock: LocalTime)? {
+    static func time(_ words: ArraySlice<String>) -> (second: Int64, clock: LocalTime)? {
         guard let text = words.first, words.count <= 2 else { return nil }
         let parts = text.split(at: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 }), let hour = Int64(parts[0]),

@@ -226,6 +226,8 @@ package struct NotifyEnvironment: Sendable {
     package var pause: @Sendable (Duration) async throws -> Void
     /// Runs the programs of `exec` notifiers.
     package var hooks: HookRunner
+    /// Runs the mail programs of `email` notifiers.
+    package var programs: InputProgramRunner
     /// The timeout of an HTTP request.
     package var timeLimit: Duration = .seconds(15)
     /// The path of the journal's socket.
@@ -234,9 +236,10 @@ package struct NotifyEnvironment: Sendable {
     package init(
         coordinator: RetryCoordinator = RetryCoordinator(limits: Self.limits, clock: QuietClock()),
         pause: @escaping @Sendable (Duration) async throws -> Void = { try await QuietClock().sleep(for: $0) },
-        hooks: @escaping HookRunner
+        hooks: @escaping HookRunner,
+        programs: @escaping InputProgramRunner
     ) {
-        (self.coordinator, self.pause, self.hooks) = (coordinator, pause, hooks)
+        (self.coordinator, self.pause, self.hooks, self.programs) = (coordinator, pause, hooks, programs)
     }
 
     /// The policy for retries: attempts are repeated for 30 days, or until the delivery succeeds.

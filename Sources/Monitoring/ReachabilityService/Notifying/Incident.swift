@@ -33,7 +33,7 @@ package struct Incident: Hashable, Sendable {
         package var labels: Labels
         /// The number of `refined` notifications, which report a changed attribution.
         package var refinements = 0
-        /// The number of days that the last digest reported.
+        /// The number of the last digest.
         package var digests = 0
         /// The number of `ended` notifications. There can be several, because an incident of a fleet can continue after its end.
         package var endings = 0
@@ -133,11 +133,20 @@ package struct Notification: Hashable, Sendable {
         /// The attribution has changed.
         case refined
         case ended
-        /// The incident has continued for another day.
+        /// The incident has continued for another ``NotifierSettings/reminder``.
         case digest
         /// A user tests the channel.
         case test
     }
+
+    /// The names of the placeholders in templates, which are those of the variables of programs in lower case.
+    static let fields = common + ["target", "targets", "outage", "reason", "ending", "actor"]
+    /// The names for a hub.
+    static let hubFields = common + ["page", "site", "devices", "device_count", "unexplained", "harmless"]
+    private static let common = [
+        "title", "message", "text", "event", "id", "notifier", "host", "incident", "attribution", "cause", "start",
+        "end", "duration_ms", "delayed",
+    ]
 
     package let event: Event
     /// The incident, with only the targets that the notifier reports.
@@ -240,8 +249,6 @@ package struct SiteIncident: Hashable, Sendable {
 }
 
 extension Incident {
-    /// The interval between digests.
-    static let digestPause: Duration = .seconds(86_400)
     /// The minimum delay for which a notification counts as late.
     static let promptness: Duration = .seconds(10)
 
@@ -258,10 +265,10 @@ extension Incident {
             guard due <= now else { return nil }
             return part.notification(.refined, delivery.refinements + 1, after: delivery, due: due, at: now)
         }
-        let days = Int((now - part.start) / Self.digestPause)
-        guard days > delivery.digests else { return nil }
-        let due = part.start + Self.digestPause * days
-        return part.notification(.digest, days, after: delivery, due: due, at: now)
+        let count = Int((now - part.start) / notifier.reminder)
+        guard count > delivery.digests else { return nil }
+        let due = part.start + notifier.reminder * count
+        return part.notification(.digest, count, after: delivery, due: due, at: now)
     }
 
     /// Returns a repetition of the last notification; nil if the incident has ended or was not reported.
@@ -286,7 +293,7 @@ extension Incident {
         if finished.contains(worker) || part.state.attribution != delivery.labels.attribution {
             return part.since + part.minimumDuration(of: notifier)
         }
-        return part.start + Self.digestPause * (Int((now - part.start) / Self.digestPause) + 1)
+        return part.start + notifier.reminder * (Int((now - part.start) / notifier.reminder) + 1)
     }
 
     /// Returns a notification that tests a channel. Its incident has one target, `test`.

@@ -60,15 +60,23 @@ struct Channels: Sendable {
             let (path, name) = ("notify[\(index + 1)]", notifier.name)
             names.append((name, notifier.channel.name))
             switch notifier.channel {
-            case .webhook(let url, let file):
-                var signature: WebhookSignature?
+            case .webhook(let settings):
+                var (signature, token): (WebhookSignature?, String) = (nil, "")
                 do throws(DeliveryFailure) {
-                    signature = try file.map { file throws(DeliveryFailure) in try WebhookSignature.read(file) }
+                    signature = try settings.secretFile.map { file throws(DeliveryFailure) in try .read(file) }
                 } catch {
                     problems.append(ConfigurationProblem(path: path + ".secret-file", text: error.text))
                 }
-                guard let web = web(url, path + ".webhook", notifier.policy) else { continue }
-                let sender = WebhookSender(name: name, web: web, signature: signature, writer: writer)
+                do throws(DeliveryFailure) {
+                    if let file = settings.tokenFile { token = try SecretFile.token(file) }
+                } catch {
+                    problems.append(ConfigurationProblem(path: path + ".token-file", text: error.text))
+                }
+                guard let web = web(settings.url, path + ".webhook", notifier.policy) else { continue }
+                let form = WebhookForm(settings: settings, token: token, writer: writer)
+                senders.append((name, notifier, WebhookSender(name: name, web: web, form: form, signature: signature)))
+            case .mail(let settings):
+                let sender = MailSender(name: name, settings: settings, writer: writer, run: environment.programs)
                 senders.append((name, notifier, sender))
             case .exec(let program, let limit):
                 let sender = HookSender(name: name, path: program, limit: limit, writer: writer, run: environment.hooks)

@@ -9,6 +9,9 @@ package protocol NotificationWriting: Sendable {
     /// Returns the notification as one sentence.
     func text(_ notification: Notification) -> String
 
+    /// Returns the notification as text for people.
+    func message(_ notification: Notification) -> PlainMessage
+
     /// Returns the environment variables for programs, which are also the fields of the journal. Unknown values are empty.
     func fields(_ notification: Notification, for notifier: String) -> [(name: String, value: String)]
 
@@ -36,6 +39,12 @@ extension NotificationWriting {
         return text
     }
 
+    /// Returns the title and the text of the message for people as variables.
+    package func messageFields(_ notification: Notification) -> [(name: String, value: String)] {
+        let message = message(notification)
+        return [("TITLE", message.title), ("MESSAGE", message.text)]
+    }
+
     /// Returns the first three names and the number of the others, such as `a, b, c and 2 more`.
     ///
     /// - Parameter count: The total number of names.
@@ -51,15 +60,17 @@ package struct NotificationWriter: NotificationWriting {
     /// The name of this machine.
     let host: String
     let outages: OutageReader
+    /// The time zone of messages for people.
+    let zone: LocalTime
 
     /// The maximum number of outages that a webhook object includes. Of further outages it includes only the names of the targets.
     static let outageLimit = 50
 
-    package init(host: String, _ outages: OutageReader) {
-        (self.host, self.outages) = (host, outages)
+    package init(host: String, _ outages: OutageReader, zone: LocalTime = LocalTime()) {
+        (self.host, self.outages, self.zone) = (host, outages, zone)
     }
 
-    private var snapshot: MonitoringService.Snapshot { outages.service.snapshot }
+    var snapshot: MonitoringService.Snapshot { outages.service.snapshot }
 
     package func object(_ notification: Notification, for notifier: String) -> JSONObject {
         let (incident, now) = (notification.incident, snapshot)
@@ -130,11 +141,11 @@ package struct NotificationWriter: NotificationWriting {
             ("DURATION_MS", String(((end ?? now.now) - incident.start).roundedMilliseconds)),
             ("ACTOR", actor(of: incident)?.text ?? ""),
             ("DELAYED", notification.isDelayed ? "true" : "false"), ("TEXT", text(notification)),
-        ]
+        ] + messageFields(notification)
     }
 
     /// Returns the process that caused the first outage; nil if it is not known.
-    private func actor(of incident: Incident) -> ActingProcess? {
+    func actor(of incident: Incident) -> ActingProcess? {
         let outage = incident.members[0].outage
         return actors(of: [outage])[outage]
     }
@@ -142,7 +153,7 @@ package struct NotificationWriter: NotificationWriting {
     /// Returns the processes that caused outages, keyed by the id of the outage. Empty if the history cannot be read.
     private func actors(of ids: [String]) -> [String: ActingProcess] { (try? outages.actors(of: ids, snapshot)) ?? [:] }
 
-    private func names(_ incident: Incident) -> String {
+    func names(_ incident: Incident) -> String {
         few(incident.members.map(\.target), of: incident.members.count)
     }
 }

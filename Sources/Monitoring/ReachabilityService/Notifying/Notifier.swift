@@ -263,6 +263,8 @@ package final class Notifier: Sendable {
             var times = state.workers.values.flatMap { worker in
                 state.tracker.incidents.compactMap { $0.nextDue(for: worker.key, of: worker.notifier, after: now) }
             }
+            let real = source.clock.real()
+            times += state.workers.values.compactMap { $0.notifier.quiet?.rest(at: real).map { now + $0 } }
             // Only checks need the timer. For an incident of an earlier run, an event follows.
             if !undecided.isEmpty,
                 state.tracker.incidents.contains(where: { !$0.isOver && state.tracker.isUndecided($0, undecided) })
@@ -313,13 +315,34 @@ extension Notifier {
         return !workers.isEmpty
     }
 
+    /// Sends a test to a recipient of a configuration once, without a running service.
+    ///
+    /// - Returns: The names of the recipients if none has this name; nil if the test was sent.
+    /// - Throws: ``ConfigurationProblems`` for a secret that cannot be read, otherwise ``DeliveryFailure``.
+    package static func test(
+        _ name: String,
+        of configuration: ServiceConfiguration,
+        writer: any NotificationWriting,
+        environment: NotifyEnvironment,
+        at now: LedgerInstant,
+        logger: Logger?
+    ) async throws -> [String]? {
+        let senders = try Channels(configuration, writer, environment, logger).senders.filter {
+            $0.notifier.name == name
+        }
+        if senders.isEmpty { return configuration.notifiers.map(\.name) }
+        for (_, _, sender) in senders { try await sender.send([Incident.test(at: now)]) }
+        return nil
+    }
+
     /// Returns the notifications that are due for a worker.
     ///
     /// - Parameter repeats: True if notifications of ongoing incidents are repeated.
     func pending(for worker: String, repeats: Bool) -> [Notification] {
         let (now, undecided) = (source.now(), source.undecided())
         return state.withLock { state in
-            guard let notifier = state.workers[worker]?.notifier else { return [] }
+            guard let notifier = state.workers[worker]?.notifier, notifier.quiet?.rest(at: source.clock.real()) == nil
+            else { return [] }
             return state.tracker.incidents.compactMap { incident in
                 let next = incident.next(for: worker, of: notifier, at: now)
                 // If the incident may end soon, `began` waits, so that only the end is reported.
@@ -390,7 +413,7 @@ extension Notifier {
 /// The state of one notifier.
 package struct NotifierStatus: Hashable, Sendable {
     package let name: String
-    /// The channel: `webhook`, `exec`, `alertmanager`, `journal` or `heartbeat`.
+    /// The channel: `webhook`, `email`, `exec`, `alertmanager`, `journal` or `heartbeat`.
     package let channel: String
     /// The number of notifications that are due and not delivered.
     package var pending = 0

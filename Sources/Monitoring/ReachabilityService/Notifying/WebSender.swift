@@ -30,10 +30,14 @@ struct WebSender: Sendable {
     /// The host of the URL, without port and brackets.
     var host: String { "\(url.host)" }
 
+    /// Sends a request.
+    ///
+    /// - Parameter path: The path to append to that of the URL.
     func send(
         _ method: HTTPMethod,
         _ headers: [(name: String, value: String)] = [],
-        _ body: [UInt8] = []
+        _ body: [UInt8] = [],
+        path: String = ""
     ) async throws(DeliveryFailure) {
         let fields = HTTPHeaders(
             [("User-Agent", "reachability"), ("Accept", "*/*")] + headers.map { ($0.name, $0.value) }
@@ -41,7 +45,7 @@ struct WebSender: Sendable {
         let response: TrustedHTTPResponse
         do {
             response = try await client.execute(
-                TrustedHTTPRequest(url: url, method: method, headers: fields, body: body)
+                TrustedHTTPRequest(url: url.appending(path: path), method: method, headers: fields, body: body)
             )
         } catch {
             throw DeliveryFailure(Self.text(error), Self.stage(error))

@@ -1,23 +1,22 @@
 import Crypto
 import LinuxSupport
-import NIOHTTP1
 import ReachabilityRetry
 import ServerTrust
 
-/// A sender of notifications as POST requests with a JSON body. The id in the header is the same for each attempt.
+/// A sender of notifications as HTTP requests. The id in the header is the same for each attempt.
 struct WebhookSender: NotificationSender {
     let name: String
     let web: WebSender
+    let form: WebhookForm
     /// The signature of the requests; nil for requests without a signature.
     let signature: WebhookSignature?
-    let writer: any NotificationWriting
     /// Returns CLOCK_REALTIME, in seconds.
     var now: @Sendable () -> Int64 = { SystemClock.real.components.seconds }
-    /// The body of the last attempt that the server may have processed. A retry sends the same body.
-    private let sent = Locked<(id: String, body: [UInt8])?>(nil)
+    /// The requests of the last attempt that the server may have processed. A retry sends the same requests.
+    private let sent = Locked<(id: String, requests: [WebhookRequest])?>(nil)
 
-    init(name: String, web: WebSender, signature: WebhookSignature?, writer: any NotificationWriting) {
-        (self.name, self.web, self.signature, self.writer) = (name, web, signature, writer)
+    init(name: String, web: WebSender, form: WebhookForm, signature: WebhookSignature?) {
+        (self.name, self.web, self.form, self.signature) = (name, web, form, signature)
     }
 
     var host: String? { web.host }
@@ -28,18 +27,20 @@ struct WebhookSender: NotificationSender {
 
     private func send(_ notification: Notification) async throws(DeliveryFailure) {
         let (id, time) = (notification.id, now())
-        let earlier = sent.withLock { $0?.id == id ? $0?.body : nil }
-        let body = earlier ?? writer.object(notification, for: name).bytes
-        var headers = [
-            (name: "Content-Type", value: "application/json"), ("Idempotency-Key", id), ("webhook-id", id),
-            ("webhook-timestamp", String(time)),
-        ]
-        if let signature { headers += signature.headers(id: id, time: time, body: body) }
+        let earlier = sent.withLock { $0?.id == id ? $0?.requests : nil }
+        let requests = earlier ?? form.requests(notification, for: name)
         do throws(DeliveryFailure) {
-            try await web.send(.POST, headers, body)
+            for request in requests {
+                var headers = request.headers
+                if form.settings.isSigned {
+                    headers += [("Idempotency-Key", id), ("webhook-id", id), ("webhook-timestamp", String(time))]
+                    if let signature { headers += signature.headers(id: id, time: time, body: request.body) }
+                }
+                try await web.send(request.method, headers, request.body, path: request.path)
+            }
             sent.withLock { $0 = nil }
         } catch {
-            sent.withLock { $0 = error.failureStage == .neverSent && earlier == nil ? nil : (id, body) }
+            sent.withLock { $0 = error.failureStage == .neverSent && earlier == nil ? nil : (id, requests) }
             throw error
         }
     }
@@ -79,8 +80,24 @@ struct WebhookSignature: Sendable {
         return [("webhook-signature", "v1,\(Base64.encode(Array(code)))")]
     }
 
-    /// Reads a secret from a file. A name without a slash is a systemd credential.
+    /// Reads the secret from a file.
     static func read(_ file: String) throws(DeliveryFailure) -> WebhookSignature {
+        let (path, bytes) = try SecretFile.read(file)
+        guard let signature = WebhookSignature(secret: bytes) else {
+            throw DeliveryFailure(
+                "\(path.printable) does not contain a secret of at least \(shortest) bytes, or base64 after whsec_"
+            )
+        }
+        return signature
+    }
+}
+
+/// A file with a secret. A name without a slash is a systemd credential.
+enum SecretFile {
+    /// Returns the path and the content without spaces and line ends at its end.
+    ///
+    /// - Throws: ``DeliveryFailure`` if the file cannot be read, or all users of this machine have a permission for it.
+    static func read(_ file: String) throws(DeliveryFailure) -> (path: String, bytes: [UInt8]) {
         guard let path = CredentialFile.path(of: file) else { throw DeliveryFailure(CredentialFile.missing(file)) }
         if let text = CredentialFile.exposure(of: path, remedy: "replace the secret, also at the receiver") {
             throw DeliveryFailure(text)
@@ -90,12 +107,16 @@ struct WebhookSignature: Sendable {
             throw DeliveryFailure("cannot read \(path.printable): \(error)")
         }
         while let last = bytes.last, [0x0a, 0x0d, 0x20].contains(last) { bytes.removeLast() }
-        guard let signature = WebhookSignature(secret: bytes) else {
-            throw DeliveryFailure(
-                "\(path.printable) does not contain a secret of at least \(shortest) bytes, or base64 after whsec_"
-            )
+        return (path, bytes)
+    }
+
+    /// Returns the token in a file: printable ASCII without spaces.
+    static func token(_ file: String) throws(DeliveryFailure) -> String {
+        let (path, bytes) = try read(file)
+        guard !bytes.isEmpty, bytes.allSatisfy({ (0x21..<0x7f).contains($0) }) else {
+            throw DeliveryFailure("\(path.printable) does not contain a token: printable ASCII without spaces")
         }
-        return signature
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

@@ -16,8 +16,8 @@ package struct ServeArguments: ParsableArguments {
                 Examples: reachability serve
                           reachability serve --config /etc/reachability/serve.toml
                 Exit status: 0 ended by a signal, 64 usage error, 69 address or socket in use,
-                no service or not installed, 73 cannot create socket, 74 or 75 cannot mark
-                history, 77 no permission, 78 invalid configuration.
+                no service, not installed or test not sent, 73 cannot create socket, 74 or 75
+                cannot mark history, 77 no permission, 78 invalid configuration.
                 """,
             subcommands: subcommands
         )
@@ -45,12 +45,20 @@ package struct ServeArguments: ParsableArguments {
     @Flag(help: "Make the running service read its configuration again.")
     package var reload = false
 
+    @Option(
+        help: ArgumentHelp("Send a test to a notifier of --config, and exit.", valueName: "name")
+    )
+    package var testNotification: String?
+
     @Flag(help: "Record in the history that a killed service ended now.")
     package var markStopped = false
 
     package init() {}
 
-    package func validate() throws { try places.check(isReload: reload) }
+    package func validate() throws {
+        if testNotification != nil, config == nil { throw ValidationError("--test-notification needs --config.") }
+        try places.check(isReload: reload)
+    }
 }
 
 /// The files of a service or a hub, and its URL with `--reload`.

@@ -163,6 +163,21 @@ package struct NotifyHooks: Sendable {
         return problem
     }
 
+    /// Runs a program with an input. The time limit is 60 s.
+    ///
+    /// - Returns: The exit status of a shell, and the error message; nil for success.
+    @Sendable package static func run(
+        _ path: String,
+        _ arguments: [String],
+        _ input: [UInt8],
+        _ notifier: String
+    ) async -> (status: Int32, problem: String)? {
+        let runner = ProgramRunner(limit: (.seconds(60), "60s"))
+        let program = Program(name: path, arguments: arguments, input: input)
+        let end = await runner.run(program, for: notifier, .inherit)
+        return end.cause == .exited(0) ? nil : (end.cause.status, "\(end)")
+    }
+
     private func programs(at path: String) async -> Result<[Program], HookRefusal> {
         do throws(HookRefusal) {
             try HookCheck().checkDirectory(path)

@@ -6,7 +6,7 @@ import SystemPackage
 
 /// Runs programs, and reports on standard error how each one ended.
 ///
-/// A program leads its own session and process group. It has no input and no terminal, and shares the output of this process. At the time
+/// A program leads its own session and process group. It has no terminal, and shares the output of this process. At the time
 /// limit, or if the task is cancelled, the whole group receives ``endSignal``, and SIGKILL after ``grace``.
 package struct ProgramRunner: Sendable {
     /// The maximum duration of a program, with its text on the command line; nil for no limit.
@@ -78,7 +78,7 @@ package struct ProgramRunner: Sendable {
                 arguments: Arguments(program.arguments),
                 environment: environment,
                 platformOptions: options,
-                input: .none,
+                input: .array(program.input),
                 output: .currentStandardOutput,
                 error: .currentStandardError
             ) { leader.yield($0.processIdentifier.value) }
@@ -107,15 +107,16 @@ package struct ProgramRunner: Sendable {
     }
 }
 
-/// A program and its arguments.
+/// A program, its arguments and its input.
 package struct Program: Hashable, Sendable {
     /// A path if it contains a slash, otherwise a name to search in PATH.
     package let name: String
     package var arguments: [String] = []
+    /// The content of the standard input.
+    package var input: [UInt8] = []
 
-    package init(name: String, arguments: [String] = []) {
-        self.name = name
-        self.arguments = arguments
+    package init(name: String, arguments: [String] = [], input: [UInt8] = []) {
+        (self.name, self.arguments, self.input) = (name, arguments, input)
     }
 
     package var executable: Executable { isPath ? .path(FilePath(name)) : .name(name) }

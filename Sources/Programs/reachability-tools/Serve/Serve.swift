@@ -30,6 +30,7 @@ struct Serve: AsyncParsableCommand {
             return try ServiceClient(socket: places.socket, url: places.url, tokenFile: places.tokenFile).reload()
         }
         let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
+        if let name = arguments.testNotification { return try await Self.test(name, of: configuration) }
         let file = try HistoryPlace.file(arguments.places.history ?? configuration.history.path)
         if arguments.markStopped { return try HistoryPlace.markStopped(file) }
         // A child process with an inherited SIG_IGN would lose its exit status.
@@ -124,9 +125,33 @@ struct Serve: AsyncParsableCommand {
             service,
             history: history,
             writer: NotificationWriter(host: HostName.ofMachine ?? "", OutageReader(service, history)),
-            environment: NotifyEnvironment(hooks: NotifyHooks().run),
+            environment: NotifyEnvironment(hooks: NotifyHooks().run, programs: NotifyHooks.run),
             logger: .standardError
         )
+    }
+
+    /// Sends a test to a recipient of the configuration.
+    private static func test(_ name: String, of configuration: ServiceConfiguration) async throws {
+        signal(SIGCHLD, SIG_DFL)
+        let service = MonitoringService(clock: .system, resume: .init())
+        let known: [String]?
+        do {
+            known = try await Notifier.test(
+                name,
+                of: configuration,
+                writer: NotificationWriter(host: HostName.ofMachine ?? "", OutageReader(service, nil)),
+                environment: NotifyEnvironment(hooks: NotifyHooks().run, programs: NotifyHooks.run),
+                at: service.snapshot.now,
+                logger: .standardError
+            )
+        } catch let problems as ConfigurationProblems {
+            throw refusal(configuration.placed(problems), "")
+        } catch let failure as DeliveryFailure {
+            throw ExitMessage("cannot notify \(name.printable): \(failure.text)", .unavailable)
+        }
+        guard let known else { return StandardOutput.write(text: "sent a test to \(name.printable)") }
+        let names = known.isEmpty ? "it has none" : "its notifiers are \(known.joined(separator: ", ").printable)"
+        throw ExitMessage("cannot notify \(name.printable): the configuration has no such notifier; \(names)", .usage)
     }
 
     /// Reads a configuration. If it is invalid, prints its errors and ends the program.

@@ -150,9 +150,4 @@ extension Duration {
         let tenths = min(599, (roundedMilliseconds + 50) / 100)
         return "\(tenths / 10).\(tenths % 10)\u{a0}s"
     }
-
-    /// The duration with spaces between numbers and units, such as `47 ms`, `4.001 s` or `12 min 5 s`. Otherwise as ``people``.
-    package var units: String {
-        parts.map { "\($0.number)\u{a0}\($0.unit == "m" ? "min" : $0.unit)" }.joined(separator: " ")
-    }
 }

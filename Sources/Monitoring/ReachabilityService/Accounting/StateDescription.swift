@@ -17,25 +17,25 @@ package enum StateDescription {
     }
 
     /// Returns the word for a state.
-    static func word(_ state: TargetState) -> String {
+    package static func word(_ state: TargetState) -> String {
         state.isOutage ? "down" : state.isDegraded ? "degraded" : name(state.account)
     }
 
     /// Returns a sentence about a state, without its full stop.
     ///
     /// - Parameter isPast: True for a former state.
-    static func sentence(_ state: TargetState, of name: String, isPast: Bool) -> String {
+    package static func sentence(_ state: TargetState, of name: String, isPast: Bool) -> String {
         isPast ? past(state, of: name) : sentence(state, of: name)
     }
 
     /// Returns a sentence about a state, without its full stop.
-    static func sentence(_ state: TargetState, of name: String) -> String {
+    package static func sentence(_ state: TargetState, of name: String) -> String {
         let text = text(state, of: name == "internet" ? "the internet" : name)
         return text.hasPrefix("the internet") ? "T" + text.dropFirst() : text
     }
 
     /// Returns true if the sentence of a state is about this machine or its provider, not about the target.
-    static func isGeneral(_ state: TargetState) -> Bool { text(state, of: "") == text(state, of: "-") }
+    package static func isGeneral(_ state: TargetState) -> Bool { text(state, of: "") == text(state, of: "-") }
 
     private static func text(_ state: TargetState, of target: String) -> String {
         if state.isMaintenance { return "\(target) is being maintained" }
@@ -59,7 +59,7 @@ package enum StateDescription {
     }
 
     /// Returns a sentence about a former state, without its full stop.
-    static func past(_ state: TargetState, of target: String) -> String {
+    package static func past(_ state: TargetState, of target: String) -> String {
         var sentence = sentence(state, of: target)
         for (present, past) in [
             (" is being ", " was being "), (" is down", " was down"), (" is up", " was up"),
@@ -91,7 +91,7 @@ package enum StateDescription {
     ]
 
     /// Returns the meaning of a reason and its remedy; nil for reasons without an explanation.
-    static func explanation(_ reason: String?) -> (meaning: String, remedy: String)? {
+    package static func explanation(_ reason: String?) -> (meaning: String, remedy: String)? {
         reason.flatMap { explanations[$0] }
     }
 
@@ -171,14 +171,14 @@ package enum StateDescription {
     ]
 
     /// Returns the words for an identifier of the API: a reason, or the kind or state of a step.
-    static func words(_ identifier: String) -> String {
+    package static func words(_ identifier: String) -> String {
         reasons[identifier] ?? NetworkPath.UnsatisfiedReason(rawValue: identifier).description
     }
 }
 
 extension String {
     /// The text with words instead of identifiers such as `serverSilent`.
-    var inWords: String {
+    package var inWords: String {
         split(at: " ", omittingEmptySubsequences: false).map { token in
             let name = token.prefix(while: \.isLetter)
             let isIdentifier = name.first?.isLowercase == true && name.contains(where: \.isUppercase)
