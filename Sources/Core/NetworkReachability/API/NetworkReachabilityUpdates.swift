@@ -118,6 +118,11 @@ extension NetworkReachabilityManager {
         updates(interest, policy, \.self) { $0.isSame(as: $1) }
     }
 
+    /// The paths of ``paths``, with the type of the sequence.
+    var pathUpdates: NetworkReachabilityUpdates<NetworkPath> {
+        updates(.path, .immediate, \.self) { $0.isSame(as: $1) }
+    }
+
     private func updates<Element: Equatable & Sendable>(
         _ interest: NetworkReachabilityInterest,
         _ policy: SettlePolicy,
