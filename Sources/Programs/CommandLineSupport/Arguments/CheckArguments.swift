@@ -98,11 +98,17 @@ package struct CheckArguments: CompanionArguments {
     @Flag(help: "Print one JSON object per line (schema 1).")
     package var json = false
 
+    @Option(help: ArgumentHelp("Print for nagios, checkmk or a node_exporter textfile.", valueName: "format"))
+    package var output: CheckFormat?
+
     package init() {}
 
     package func validate() throws {
         try check("--count", count, in: 0...1_000_000_000)
         try check("--rate", rate, in: 1...1_000_000)
+        if output != nil, count != 1 || json || simple || explainTraffic {
+            throw ValidationError("--output excludes --count, --json, --simple and --explain-traffic.")
+        }
         if let family, family != "4", family != "6" { throw ValidationError("--family takes 4 or 6.") }
         if isPrivate, !targets.isEmpty || file != nil {
             throw ValidationError("--private sends probes only to the local network: omit the targets.")
@@ -111,6 +117,11 @@ package struct CheckArguments: CompanionArguments {
             throw ValidationError("--private sends probes only to the local network: omit --anchor.")
         }
     }
+}
+
+/// The output format of a monitoring system.
+package enum CheckFormat: String, ExpressibleByArgument, CaseIterable {
+    case nagios, checkmk, textfile
 }
 
 /// The options that `watch --check` and `wait --works` have too.

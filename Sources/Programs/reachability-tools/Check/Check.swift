@@ -17,12 +17,13 @@ struct Check: AsyncParsableCommand {
         let interval = try arguments.interval.value
         let targets = try targets()
         if arguments.explainTraffic { return try explain(targets, options) }
+        if let format = arguments.output { return try await write(targets, options, as: format) }
         let output = CheckOutput(arguments, isSingle: targets.count == 1)
         var places: [CheckPlace] = []
         var round = 0
         repeat {
             let next = ContinuousClock.now + interval
-            places = try await check(targets, options, output)
+            places = try await check(targets, options, output.write)
             round += 1
             if round != arguments.count { try await Task.sleep(until: next, clock: .continuous) }
         } while round != arguments.count
@@ -30,11 +31,30 @@ struct Check: AsyncParsableCommand {
         if code != 0 { throw ExitCode(code) }
     }
 
-    /// Checks each target once, and prints each result as soon as it is known. Returns the places of the verdicts.
+    /// Checks each target once, and prints the results for a monitoring system.
+    private func write(_ targets: [CheckTarget?], _ options: CheckOptions, as format: CheckFormat) async throws {
+        let results = Locked<[Int: MonitoringOutput.Result]>([:])
+        let places: [CheckPlace]
+        do throws(CheckError) {
+            places = try await check(targets, options) { report, number in
+                results.withLock { $0[number] = .init(report) }
+            }
+        } catch  where format == .nagios {
+            // A plugin prints its errors, and its exit status 3 stands for unknown.
+            StandardOutput.write(text: "REACHABILITY UNKNOWN - \(error.exitMessage.text)")
+            throw ExitCode(3)
+        }
+        let output = MonitoringOutput(results: results.withLock { $0.sorted { $0.key < $1.key }.map(\.value) })
+        output.lines(format, now: SystemClock.real).forEach { StandardOutput.write(text: $0) }
+        let code = output.exitStatus(format) ?? CheckPlace.exitCode(of: places, simple: false)
+        if code != 0 { throw ExitCode(code) }
+    }
+
+    /// Checks each target once, and passes on each result as soon as it is known. Returns the places of the verdicts.
     private func check(
         _ targets: [CheckTarget?],
         _ options: CheckOptions,
-        _ output: CheckOutput
+        _ write: @escaping @Sendable (CheckReport, Int) -> Void
     ) async throws(CheckError) -> [CheckPlace] {
         let out = PendingProbes()
         let progress = CheckProgress(out, targets: targets.count)
@@ -44,7 +64,7 @@ struct Check: AsyncParsableCommand {
                 number,
                 report in
                 progress.clear()
-                output.write(report, number)
+                write(report, number)
                 progress.count(report)
                 places.withLock { $0.append(report.verdict.failurePoint) }
             }
