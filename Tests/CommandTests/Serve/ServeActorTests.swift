@@ -59,17 +59,19 @@ import Testing
         _ lab: ServeLab,
         by script: String = "exec ip -batch $0"
     ) async throws -> (RunningCommand, Actor) {
-        for _ in 0..<10 {
+        let deadline = Deadline(after: .patience)
+        while !deadline.hasPassed {
             let process = try await lose(lab, by: script)
             var found: Actor?
-            _ = try await eventually {
+            // The search takes some milliseconds. If it takes longer than this, another outage is tried too.
+            _ = try await eventually(within: .seconds(5)) {
                 found = try await outages(lab).first?.actor
                 return found != nil
             }
             if let found { return (process, found) }
             try await regain(lab, process)
         }
-        throw LabError("no process was named in ten outages")
+        throw LabError("no process was named in any outage")
     }
 
     @Test func `a process that keeps running is named, also in the history`() async throws {
