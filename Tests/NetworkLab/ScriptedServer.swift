@@ -353,3 +353,13 @@ package final class AnswerServer: Sendable {
         self.answers.withLock { $0 = answers }
     }
 }
+
+/// Returns whether a connection to a port of this machine is accepted; false if it is refused.
+package func accepts(_ port: UInt16, at host: String = "127.0.0.1") throws -> Bool {
+    let socket = LabDescriptor(try check("connect", lab_connect(host, port, 1)))
+    var event = pollfd(fd: socket.number, events: Int16(POLLOUT), revents: 0)
+    try check("poll", poll(&event, 1, -1))
+    let error = lab_socket_error(socket.number)
+    guard error == 0 || error == ECONNREFUSED else { throw LabError("connecting: error \(error)") }
+    return error == 0
+}

@@ -35,6 +35,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
     package var maintenance: [MaintenanceWindow] = []
     /// The settings of the public status page; nil without the table `[status-page]`.
     package var statusPage: StatusPageSettings?
+    package var gates: [GateSettings] = []
     /// The settings of the fleet agent; nil without the table `[fleet]`.
     package var fleet: FleetSettings?
     /// The parsed document.
@@ -83,6 +84,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
             targets = Self.targets(root, CheckReader(anchors: anchors, directory: directory))
             maintenance = Self.maintenance(root, targets: targets)
             fleet = root.table("fleet").flatMap { FleetSettings($0) }
+            gates = root.tables("gate").compactMap { GateSettings($0, targets: targets.map(\.name)) }
             statusPage = root.table("status-page").map { StatusPageSettings($0, targets: Set(targets.map(\.name))) }
         }
         notifiers = Self.notifiers(root, targets: targets, in: directory, for: reader)

@@ -1,3 +1,6 @@
+package import LinuxSupport
+import NetworkReachability
+
 /// The settings of the table `[status-page]`: the targets that the public status page shows.
 package struct StatusPageSettings: Hashable, Sendable {
     /// Targets with a common heading.
@@ -53,5 +56,32 @@ package struct StatusPageSettings: Hashable, Sendable {
             table.report("targets", "must name at least one target, here or in [[status-page.groups]]")
         }
         table.finish()
+    }
+}
+
+/// The settings of a table `[[gate]]`: an address that accepts TCP connections only while a target is up.
+package struct GateSettings: Hashable, Sendable {
+    package let endpoint: SocketEndpoint
+    package let target: String
+
+    /// Reads a table and collects its problems. The result is nil without a valid address.
+    ///
+    /// - Parameter targets: The names of all targets. The first is the default.
+    init?(_ table: TableReader, targets: [String]) {
+        defer { table.finish() }
+        let (text, target) = (table.text("listen"), table.text("target"))
+        if let target, !targets.contains(target) { table.report("target", "there is no target \"\(target)\"") }
+        guard let text else {
+            if !table.has("listen") { table.report("listen", "missing") }
+            return nil
+        }
+        guard let server = HostAndPort(text), let port = server.digits.flatMap({ UInt16($0) }),
+            let address = IPAddress(server.host), address.isIPv6 == server.isBracketed, address.zone == nil
+        else {
+            table.report("listen", "must be an address and a port such as 127.0.0.1:9674, not \"\(text)\"")
+            return nil
+        }
+        self.target = target ?? targets.first ?? ""
+        endpoint = SocketEndpoint(address.wire, port: port)
     }
 }

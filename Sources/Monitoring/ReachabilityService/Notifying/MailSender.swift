@@ -1,5 +1,6 @@
 import LinuxSupport
 import ReachabilityRetry
+import ServerTrust
 
 /// The settings of e-mail.
 package struct MailSettings: Hashable, Sendable {

@@ -1,6 +1,7 @@
 import LinuxSupport
 import NIOHTTP1
 import ReachabilityLedger
+import ServerTrust
 
 /// The form of the requests of a webhook. The services document the requests on the pages that the cases name.
 package enum WebhookFormat: String, Hashable, Sendable, CaseIterable {

@@ -1,5 +1,6 @@
 import Crypto
 import LinuxSupport
+import NIOHTTP1
 import ReachabilityRetry
 import ServerTrust
 

@@ -69,6 +69,14 @@ struct Serve: AsyncParsableCommand {
             history?.stop(at: service.snapshot.now)
             throw Self.refusal(configuration.placed(error), arguments.config ?? "")
         }
+        let gates = Gates(service)
+        let openGates: @Sendable () -> Void
+        do { openGates = try gates.prepare(configuration) } catch {
+            await responder.server.stop()
+            await notifying.stop()
+            history?.stop(at: service.snapshot.now)
+            throw Self.refusal(configuration.placed(error), arguments.config ?? "")
+        }
         do { try service.apply(configuration.targets) } catch {
             await responder.server.stop()
             await notifying.stop()
@@ -77,12 +85,13 @@ struct Serve: AsyncParsableCommand {
         }
         service.snapshot.notices.forEach(StandardError.report)
         service.setMaintenance(configuration.maintenance)
+        openGates()
         // The history must contain the start of this run before the first response.
         history?.flush()
         let statusPage = Locked(configuration.statusPage)
         let reloader = arguments.config.map { file in
             let preparations: [Reloader.Preparation] = [
-                responder.prepareAccess, notifying.prepare,
+                responder.prepareAccess, notifying.prepare, gates.prepare,
                 { next in { statusPage.withLock { $0 = next.statusPage } } },
             ]
             return Reloader(file, of: service, current: configuration, preparations: preparations)
@@ -112,6 +121,7 @@ struct Serve: AsyncParsableCommand {
             supervision.reloading { reloader?.reload(StandardError.report, write: StandardError.write) }
         }
         supervision.end()
+        gates.stop()
         service.endChecks()
         // Event streams end with the last event.
         service.deliver()

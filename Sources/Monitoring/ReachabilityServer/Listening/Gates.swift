@@ -1,0 +1,67 @@
+package import LinuxSupport
+import ReachabilityLedger
+package import ReachabilityService
+
+/// The gates of a service (`[[gate]]`). Each accepts TCP connections only while its target is up. Thread-safe.
+///
+/// Other monitors check a gate in place of the internet, and pause while it refuses connections.
+package final class Gates: Sendable {
+    private struct State {
+        var gates: [GateSettings: GateSocket] = [:]
+        var listener: Cancellation?
+    }
+
+    private let service: MonitoringService
+    private let state = Locked(State())
+
+    package init(_ service: MonitoringService) {
+        self.service = service
+        let listener = service.addListener { [weak self] _ in self?.update() }
+        state.withLock { $0.listener = listener }
+    }
+
+    /// Binds the gates of a configuration that are new. The returned closure replaces the current gates.
+    @Sendable package func prepare(
+        _ configuration: ServiceConfiguration
+    ) throws(ConfigurationProblems) -> @Sendable () -> Void {
+        let known = state.withLock(\.gates)
+        var gates: [GateSettings: GateSocket] = [:]
+        var problems: [ConfigurationProblem] = []
+        for (index, gate) in configuration.gates.enumerated() {
+            let same = known.first { $0.key.endpoint == gate.endpoint }?.value
+            do throws(SystemError) { gates[gate] = try same ?? GateSocket(gate.endpoint) } catch {
+                let text = "cannot listen at \(gate.endpoint): \(error)"
+                problems.append(ConfigurationProblem(path: "gate[\(index + 1)].listen", text: text))
+            }
+        }
+        if !problems.isEmpty { throw ConfigurationProblems(problems) }
+        return { [self, gates] in
+            let old = state.withLock { state in
+                defer { state.gates = gates }
+                return state.gates
+            }
+            withExtendedLifetime(old) {}
+            update()
+        }
+    }
+
+    /// Opens the gates of targets that are up, and closes the others.
+    private func update() {
+        let accounting = service.snapshot.accounting
+        state.withLock { state in
+            for (gate, socket) in state.gates {
+                let current = accounting.accounts[gate.target]?.ledger.current.state
+                socket.setOpen(current?.attribution == .up)
+            }
+        }
+    }
+
+    /// Closes all gates.
+    package func stop() {
+        let ended = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        withExtendedLifetime(ended) {}
+    }
+}
