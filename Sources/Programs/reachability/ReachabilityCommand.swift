@@ -27,8 +27,8 @@ struct ReachabilityCommand: ParsableCommand {
             CommandGroup(
                 name: "Service",
                 subcommands: [
-                    Serve.self, Outages.self, Availability.self, Report.self, Note.self, Maintenance.self,
-                    CheckNow.self, Fleet.self,
+                    Serve.self, Outages.self, Availability.self, Statement.self, Report.self, Note.self,
+                    Maintenance.self, CheckNow.self, Fleet.self,
                 ]
             ),
             CommandGroup(

@@ -80,6 +80,50 @@ struct Availability: ParsableCommand {
     }
 }
 
+/// `reachability statement`: lists the outages of one party in a month.
+struct Statement: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "statement",
+        abstract: "List the outages of one party in a month, as a document.",
+        usage: "reachability statement [<options>]",
+        discussion: """
+            Examples: reachability statement --month 2026-10
+                      reachability statement --month 2026-10 --format html > october.html
+            Exit status: 0 printed, 64 usage error, 69 no service, 74 output error, 77 no
+            permission.
+
+            The month begins in the time zone of the service. The SHA-256 is that of the
+            output of --format csv.
+            """
+    )
+
+    enum Party: String, ExpressibleByArgument, CaseIterable { case us, upstream, them }
+    enum Format: String, ExpressibleByArgument, CaseIterable { case text, json, csv, html }
+
+    @Option(help: ArgumentHelp("The month (default: the current one).", valueName: "YYYY-MM"))
+    var month: String?
+
+    @Option(help: ArgumentHelp("This machine, the provider or the targets.", valueName: "party"))
+    var party = Party.upstream
+
+    @Option(help: ArgumentHelp("Only outages of this target.", valueName: "name"))
+    var target: String?
+
+    @Option(help: ArgumentHelp("The output format.", valueName: "format"))
+    var format = Format.text
+
+    @OptionGroup var options: ServiceOptions
+
+    func run() throws {
+        var query = [("party", party.rawValue)]
+        if let month { query.append(("month", month)) }
+        if let target { query.append(("target", target)) }
+        if format != .html { query.append(("format", options.json ? "json" : format.rawValue)) }
+        let text = query.map { "\($0)=\($1.percentEncoded)" }.joined(separator: "&")
+        try ServiceClient(options).printOne("\(format == .html ? "/statement" : "/v1/statement")?\(text)")
+    }
+}
+
 /// `reachability report`: explains an outage.
 struct Report: ParsableCommand {
     static let configuration = CommandConfiguration(

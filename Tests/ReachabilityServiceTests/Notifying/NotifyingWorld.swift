@@ -163,7 +163,7 @@ final class NotifyingWorld: Sendable {
 
     /// Returns the names of the fields of a notification.
     func fieldNames() throws -> [String] {
-        let (service, writer, _) = try #require(current.withLock(\.self))
+        let (service, writer, _) = try #require(current.withLock { $0 })
         let fields = NotificationWriter(host: "box", OutageReader(service, writer))
         return fields.fields(Incident.test(at: service.snapshot.now), for: "x").map(\.name)
     }

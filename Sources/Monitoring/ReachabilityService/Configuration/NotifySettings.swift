@@ -276,7 +276,7 @@ extension NotifierSettings {
                 && name.unicodeScalars.allSatisfy {
                     $0.isASCII && ($0 == "-" || $0.properties.isAlphabetic || $0.properties.numericType != nil)
                 }
-            guard isName, case .string(let value) = node, value.isPrintable else {
+            guard isName, case .string(let value) = node, value.unicodeScalars.allSatisfy(\.isPrintable) else {
                 table.report(
                     "headers.\(name)",
                     "must be a field name of letters, digits and hyphens with a printable string"
