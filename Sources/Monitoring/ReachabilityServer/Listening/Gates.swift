@@ -1,4 +1,4 @@
-package import LinuxSupport
+import LinuxSupport
 import ReachabilityLedger
 package import ReachabilityService
 
@@ -29,7 +29,9 @@ package final class Gates: Sendable {
         var problems: [ConfigurationProblem] = []
         for (index, gate) in configuration.gates.enumerated() {
             let same = known.first { $0.key.endpoint == gate.endpoint }?.value
-            do throws(SystemError) { gates[gate] = try same ?? GateSocket(gate.endpoint) } catch {
+            do throws(SystemError) {
+                if let same { gates[gate] = same } else { gates[gate] = try GateSocket(gate.endpoint) }
+            } catch {
                 let text = "cannot listen at \(gate.endpoint): \(error)"
                 problems.append(ConfigurationProblem(path: "gate[\(index + 1)].listen", text: text))
             }
