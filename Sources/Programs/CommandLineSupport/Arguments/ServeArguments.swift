@@ -45,6 +45,21 @@ package struct ServeArguments: ParsableArguments {
     @Flag(help: "Make the running service read its configuration again.")
     package var reload = false
 
+    @Flag(name: .customLong("init"), help: "Ask three questions, and write a configuration.")
+    package var initialize = false
+
+    @Flag(help: .rare("With --init: check the gateway, the DNS servers and the network behind them."))
+    package var line = false
+
+    @Option(
+        name: .customLong("anchor"),
+        help: .rare("With --init: your own URL as proof of internet access; repeatable.", "url")
+    )
+    package var anchors: [String] = []
+
+    @Option(help: .rare("With --init: an e-mail address or the URL of an ntfy topic.", "recipient"))
+    package var alert: String?
+
     @Option(
         help: ArgumentHelp("Send a test to a notifier of --config, and exit.", valueName: "name")
     )
@@ -56,6 +71,9 @@ package struct ServeArguments: ParsableArguments {
     package init() {}
 
     package func validate() throws {
+        if !initialize, line || !anchors.isEmpty || alert != nil {
+            throw ValidationError("--line, --anchor and --alert require --init.")
+        }
         if testNotification != nil, config == nil { throw ValidationError("--test-notification needs --config.") }
         try places.check(isReload: reload)
     }

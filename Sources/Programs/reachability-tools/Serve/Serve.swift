@@ -17,6 +17,7 @@ struct Serve: AsyncParsableCommand {
     @OptionGroup var arguments: ServeArguments
 
     func run() async throws {
+        if arguments.initialize { return try Initialization(arguments: arguments).run() }
         if let file = arguments.check {
             let configuration = try Self.read(file)
             do { try Access(warn: StandardError.report).check(configuration) } catch {
