@@ -1,6 +1,7 @@
 import Dispatch
 import KernelLab
 import LinuxSupport
+import NetworkLab
 import NetworkReachabilityTesting
 import TestSupport
 import Testing

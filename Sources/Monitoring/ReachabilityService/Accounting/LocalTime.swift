@@ -21,10 +21,10 @@ package struct LocalTime: Hashable, Sendable {
     package init() { zone = .current }
 
     /// Returns the local time at an instant.
-    func shown(at moment: Int64) -> Int64 { moment + offset(at: moment) }
+    package func shown(at moment: Int64) -> Int64 { moment + offset(at: moment) }
 
     /// Returns the instant of a local time.
-    func moment(showing time: Int64) -> Int64 {
+    package func moment(showing time: Int64) -> Int64 {
         let (before, after) = (offset(at: time - Self.day), offset(at: time + Self.day))
         let candidates = [time - max(before, after), time - min(before, after)]
         return candidates.first { shown(at: $0) == time } ?? time - before
