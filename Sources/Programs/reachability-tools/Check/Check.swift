@@ -17,7 +17,14 @@ struct Check: AsyncParsableCommand {
         let interval = try arguments.interval.value
         let targets = try targets()
         if arguments.explainTraffic { return try explain(targets, options) }
-        if let format = arguments.output { return try await write(targets, options, as: format) }
+        if let format = arguments.output {
+            do { return try await write(targets, options, as: format) } catch let error as CheckError {
+                guard format == .nagios else { throw error }
+                // A plugin prints its errors, and its exit status 3 stands for unknown.
+                StandardOutput.write(text: "REACHABILITY UNKNOWN - \(error.exitMessage.text)")
+                throw ExitCode(3)
+            }
+        }
         let output = CheckOutput(arguments, isSingle: targets.count == 1)
         var places: [CheckPlace] = []
         var round = 0
@@ -34,15 +41,8 @@ struct Check: AsyncParsableCommand {
     /// Checks each target once, and prints the results for a monitoring system.
     private func write(_ targets: [CheckTarget?], _ options: CheckOptions, as format: CheckFormat) async throws {
         let results = Locked<[Int: MonitoringOutput.Result]>([:])
-        let places: [CheckPlace]
-        do throws(CheckError) {
-            places = try await check(targets, options) { report, number in
-                results.withLock { $0[number] = .init(report) }
-            }
-        } catch  where format == .nagios {
-            // A plugin prints its errors, and its exit status 3 stands for unknown.
-            StandardOutput.write(text: "REACHABILITY UNKNOWN - \(error.exitMessage.text)")
-            throw ExitCode(3)
+        let places = try await check(targets, options) { report, number in
+            results.withLock { $0[number] = .init(report) }
         }
         let output = MonitoringOutput(results: results.withLock { $0.sorted { $0.key < $1.key }.map(\.value) })
         output.lines(format, now: SystemClock.real).forEach { StandardOutput.write(text: $0) }
