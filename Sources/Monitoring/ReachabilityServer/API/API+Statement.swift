@@ -105,10 +105,11 @@ extension API {
             snapshot.calendar.instant(atWall: .seconds(zone.moment(showing: local.components.seconds)))
         }
         let (from, to) = (instant(first), min(instant(next), snapshot.now))
-        guard from < to else { throw Problem(.badRequest, "month must not be in the future") }
+        guard instant(first) < snapshot.now else { throw Problem(.badRequest, "month must not be in the future") }
         var rows: [Statement.Row] = []
         var unobserved: [(String, Duration)] = []
-        for name in target.map({ [$0] }) ?? snapshot.order {
+        // Times before 1677 are the earliest instant.
+        for name in from < to ? target.map({ [$0] }) ?? snapshot.order : [] {
             try query.checkClient()
             rows += try self.rows(of: name, party, from, to, snapshot)
             guard rows.count <= Self.rowLimit else {

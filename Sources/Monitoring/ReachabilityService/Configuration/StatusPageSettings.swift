@@ -75,7 +75,7 @@ package struct GateSettings: Hashable, Sendable {
             if !table.has("listen") { table.report("listen", "missing") }
             return nil
         }
-        guard let server = HostAndPort(text), let port = server.digits.flatMap({ UInt16($0) }),
+        guard let server = HostAndPort(text), let port = server.digits.flatMap({ UInt16($0) }), port > 0,
             let address = IPAddress(server.host), address.isIPv6 == server.isBracketed, address.zone == nil
         else {
             table.report("listen", "must be an address and a port such as 127.0.0.1:9674, not \"\(text)\"")

@@ -97,7 +97,7 @@ struct WebhookForm: Sendable {
         case .json: return [WebhookRequest(json: writer.object(notification, for: notifier))]
         case .template:
             let fields = writer.fields(notification, for: notifier)
-            let headers = settings.headers.map { (name: $0.name, value: $0.value.filled(fields, .header)) }
+            let headers = settings.headers.map { (name: $0.name, value: $0.value.filled(fields, .text).encodedWord) }
             return [WebhookRequest(headers + bearer, body: (settings.body ?? "").filled(fields, settings.escaping))]
         case .ntfy:
             let tag = notification.event == .ended ? "white_check_mark" : isCalm ? "speech_balloon" : "rotating_light"
@@ -187,8 +187,6 @@ package enum TemplateEscaping: Hashable, Sendable {
     case form
     /// Text of XML or HTML.
     case markup
-    /// A value of a header field, as an encoded word if it is not ASCII.
-    case header
     /// Unchanged.
     case text
 
@@ -215,7 +213,6 @@ package enum TemplateEscaping: Hashable, Sendable {
             return String(object.description.dropFirst(#"{"":""#.count).dropLast(2))
         case .form: return text.percentEncoded
         case .markup: return text.markupEscaped.replacing(scalars: "\"", with: "&quot;")
-        case .header: return text.encodedWord
         case .text: return text
         }
     }

@@ -3,7 +3,7 @@ import Dispatch
 import Glibc
 
 /// A TCP address at which connections are refused, or accepted and closed at once. The socket stays bound while
-/// connections are refused, so no other process can take the address. Thread-safe.
+/// connections are refused. Thread-safe.
 ///
 /// C counterpart: `listen(2)`, and `shutdown(2)` of a listening socket, after which the kernel refuses connections.
 package final class GateSocket: Sendable {
@@ -26,6 +26,7 @@ package final class GateSocket: Sendable {
 
     /// Creates a socket that refuses connections.
     ///
+    /// - Parameter endpoint: The address. With port 0 the port changes each time connections are accepted again.
     /// - Throws: ``SystemError``, for example `EADDRINUSE`.
     package init(_ endpoint: SocketEndpoint) throws(SystemError) {
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
