@@ -135,7 +135,7 @@ import Testing
         try await run(["outages"]).expectRefusal("cannot query \(address): no service listens there", status: 69)
     }
 
-    @Test(arguments: ["outages", "availability", "report", "note text", "maintenance", "check-now erp"])
+    @Test(arguments: ["outages", "availability", "statement", "report", "note text", "maintenance", "check-now erp"])
     func `a missing service is reported with a hint`(words: String) async throws {
         try await Command.run(words.split(separator: " ").map(String.init) + ["--socket", "/nowhere"])
             .expectRefusal(

@@ -38,6 +38,7 @@ struct Subcommand: Sendable, CustomTestStringConvertible {
         // These need a service. Their outputs are tested with one.
         Subcommand(name: "outages", arguments: ["--socket", "/nowhere"], prints: false),
         Subcommand(name: "availability", arguments: ["--socket", "/nowhere"], prints: false),
+        Subcommand(name: "statement", arguments: ["--socket", "/nowhere"], prints: false),
         Subcommand(name: "report", arguments: ["--socket", "/nowhere"], prints: false),
         Subcommand(name: "note", arguments: ["--socket", "/nowhere", "text"], prints: false),
         Subcommand(name: "maintenance", arguments: ["--socket", "/nowhere", "work"], prints: false),
