@@ -27,25 +27,24 @@ struct CheckScenarioTests {
         }
     }()
 
-    @Test("The verdict has the right place", arguments: chosen)
-    func place(_ test: SituationCase) async throws {
+    @Test(arguments: chosen)
+    func `the verdict has the right place`(_ test: SituationCase) async throws {
         try await Self.gate.run { try await SituationRun.run(test) }
     }
 
-    @Test("The identifiers of situations are unique") func identifiers() {
+    @Test func `the identifiers of situations are unique`() {
         #expect(Set(Situation.all.map(\.id)).count == Situation.all.count)
     }
 
     /// In a world without servers.
     @Test(
-        "Plain packets contradict what is not so",
         arguments: [
             Fact.noEcho(.gateway), .echo(.nobody), .tcp(.host, 80, .open), .tcp(.host, 80, .silent),
             .name(.resolver, .silent),
             .name(.resolver, .addresses(1)), .page(.host, 200), .chain(.anchor, "anchor.example", isGood: true),
         ]
     )
-    func contradiction(_ fact: Fact) async throws {
+    func `plain packets contradict what is not so`(_ fact: Fact) async throws {
         try await Self.gate.run {
             let world = try await LabThread.detached { try World(.dual) }
             defer { world.close() }

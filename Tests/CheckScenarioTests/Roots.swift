@@ -4,7 +4,7 @@ import WebLab
 /// The trusted roots of the command.
 enum Roots {
     private static let directory: ScratchDirectory = {
-        do { return try ScratchDirectory() } catch { fatalError("no directory: \(error)") }
+        do { return ScratchDirectory() } catch { fatalError("no directory: \(error)") }
     }()
 
     /// A file with the root of the good servers.

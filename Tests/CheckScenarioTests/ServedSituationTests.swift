@@ -30,8 +30,8 @@ struct ServedSituationTests {
         return cases.filter { usual.contains($0.situation.id) && seen.insert($0.situation.id).inserted }
     }()
 
-    @Test("The fault is attributed to the right party", arguments: chosen)
-    func attribution(_ test: SituationCase) async throws {
+    @Test(arguments: chosen)
+    func `the fault is attributed to the right party`(_ test: SituationCase) async throws {
         try await Self.gate.run { try await ServedSituation.run(test) }
     }
 }
@@ -104,7 +104,7 @@ enum ServedSituation {
     }
 
     private static func judge(_ test: SituationCase, _ run: SituationRun) async throws {
-        let (world, directory) = (run.world, try ScratchDirectory())
+        let (world, directory) = (run.world, ScratchDirectory())
         guard let question = question(of: test.situation) else { return }
         let isAsked = test.variant.ask == .anchors || test.variant.ask == .anchorsByAddress
         let anchors = isAsked ? "[anchors]\nurls = \(test.situation.anchors)\n" : ""

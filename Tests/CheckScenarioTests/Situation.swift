@@ -38,8 +38,8 @@ struct Situation: Sendable {
         let right: Right
     }
 
-    let id: String
-    let title: String
+    /// The identifier, a colon, and the title.
+    let name: String
     /// The row of the table in docs/checks.md.
     var row: Int?
     var steps: [Step] = []
@@ -109,6 +109,10 @@ extension Situation.Variant {
     static let onlyIPv6 = [Situation.Variant(line: .ipv6, ask: .anchors, isNobody: true)]
 }
 
+extension Situation {
+    var id: String { String(name.prefix { $0 != ":" }) }
+}
+
 extension Situation.Right {
     static func place(_ place: String, _ reasons: String...) -> Situation.Right {
         Situation.Right(places: [place], reasons: Set(reasons))
@@ -124,8 +128,7 @@ struct SituationCase: Sendable, CustomTestStringConvertible {
 
     var testDescription: String {
         let row = situation.row.map { "row \($0), " } ?? ""
-        return
-            "\(situation.id) (\(row)\(variant.line), \(variant.ask)\(variant.isNobody ? ", nobody" : "")): \(situation.title)"
+        return "\(situation.name) (\(row)\(variant.line), \(variant.ask)\(variant.isNobody ? ", nobody" : ""))"
     }
 
     /// All variants of all situations, or of those whose identifiers are in SITUATIONS, separated by commas.

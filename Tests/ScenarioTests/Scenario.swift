@@ -20,15 +20,14 @@ struct Scenario: Sendable {
         case exception(told: String, because: String)
     }
 
-    let id: String
-    let title: String
+    /// The identifier, a colon, and the title.
+    let name: String
     var uplinks = Topology.Uplinks.oneWithDefaults
     var setup = ""
     let change: String
     let undo: String
-    var before = "g46"
-    let after: String
-    var back = "g46"
+    /// The patterns before the change, after it, and after the reversal.
+    let reached: (before: String, after: String, back: String)
     /// Targets besides the network at large and the two standard hosts.
     var hosts: [String] = []
     var measure = Measure.packets
@@ -51,7 +50,9 @@ struct Scenario: Sendable {
 }
 
 extension Scenario: CustomTestStringConvertible {
-    var testDescription: String { "\(id): \(title)" }
+    var testDescription: String { name }
+
+    var id: Substring { name.prefix { $0 != ":" } }
 }
 
 /// A watched target: a host, or the network at large.

@@ -186,20 +186,20 @@ struct Phase {
     static func all(of scenario: Scenario) -> [Phase] {
         let told =
             switch scenario.measure {
-            case .packets: scenario.after
-            case .kernelCannotKnow: scenario.before
+            case .packets: scenario.reached.after
+            case .kernelCannotKnow: scenario.reached.before
             case .exception(let told, _): told
             }
         return [
-            Phase(name: "before", script: "", packets: scenario.before, told: scenario.before),
+            Phase(name: "before", script: "", packets: scenario.reached.before, told: scenario.reached.before),
             Phase(
                 name: "after",
                 script: scenario.change,
-                packets: scenario.after,
+                packets: scenario.reached.after,
                 told: told,
                 quiet: scenario.quiet
             ),
-            Phase(name: "back", script: scenario.undo, packets: scenario.back, told: scenario.back),
+            Phase(name: "back", script: scenario.undo, packets: scenario.reached.back, told: scenario.reached.back),
         ]
     }
 
@@ -276,7 +276,7 @@ struct Report: SuiteTrait, TestScoping {
             quorum.checks += outcome.checks
             quorum.delays += outcome.delays
             quorum.findings += outcome.findings.map { (scenario.testDescription, $0) }
-            quorum.slowest.append((scenario.id, outcome.duration))
+            quorum.slowest.append((scenario.name, outcome.duration))
         }
     }
 

@@ -22,8 +22,8 @@ struct ScenarioTests {
         return Scenario.all.filter { scenario in names.contains { $0 == scenario.id } }
     }()
 
-    @Test("The product reports the targets that packets reach", arguments: chosen)
-    func agreement(scenario: Scenario) async throws {
+    @Test(arguments: chosen)
+    func `the product reports the targets that packets reach`(scenario: Scenario) async throws {
         try await ScenarioTests.gate.run(alone: scenario.alone) {
             let outcome = try await LabThread.detached { ScenarioRun.outcome(of: scenario) }
             Report.add(outcome, of: scenario)
@@ -33,54 +33,14 @@ struct ScenarioTests {
         }
     }
 
-    @Test("Identifiers are unique") func identifiers() {
+    @Test func `identifiers are unique`() {
         #expect(Set(Scenario.all.map(\.id)).count == Scenario.all.count)
     }
 }
 
 /// Tests of the laboratory itself.
 @Suite struct LabTests {
-    @Test("Child processes run in their namespace and return their exit status")
-    func children() async throws {
-        let namespace = try LabNamespace()
-        let (links, status) = try await LabThread.detached {
-            try namespace.ip("link add z0 type veth peer name z1")
-            let result = try namespace.run("sh", ["-c", "ls /proc/sys/net/ipv4/conf; exit 7"])
-            return (result.output.split(separator: "\n"), result.status)
-        }
-        #expect(Set(links) == ["all", "default", "lo", "z0", "z1"])
-        #expect(status == 7)
-    }
-
-    @Test("A child process that exceeds the time limit is killed")
-    func endlessChild() async throws {
-        let status = try await LabThread.detached { try LabProcess("sleep", ["60"]).wait(within: .zero).status }
-        #expect(status == -SIGKILL)
-    }
-
-    @Test("A failed command throws an error")
-    func failingCommand() async throws {
-        let namespace = try LabNamespace()
-        await #expect(throws: LabError.self) {
-            try await LabThread.detached { try namespace.ip("link set nowhere up") }
-        }
-    }
-
-    @Test("A name of a namespace is created and removed", .enabled(if: access("/run", W_OK) == 0))
-    func name() async throws {
-        let path = try await LabThread.detached {
-            let namespace = try LabNamespace()
-            let name = try NamespaceName("lab-\(getpid())", for: namespace)
-            let links = try LabNamespace().run("ip", ["-n", name.name, "-br", "link"])
-            #expect(links.output.hasPrefix("lo "))
-            name.remove()
-            return name.path
-        }
-        #expect(!FileManager.default.fileExists(atPath: path))
-    }
-
-    @Test("The oracle distinguishes silence from an answer")
-    func oracle() async throws {
+    @Test func `the oracle distinguishes silence from an answer`() async throws {
         let reachable = try await LabThread.detached {
             let lab = try Topology(.one)
             defer { lab.close() }

@@ -8,16 +8,14 @@ extension Situation {
     ]
 
     private static func half(
-        _ id: String,
-        _ title: String,
+        _ name: String,
         _ steps: [Step],
         _ dead: Family,
         facts: [Fact],
         _ reason: String
     ) -> Situation {
         Situation(
-            id: id,
-            title: title,
+            name: name,
             row: 48,
             steps: steps,
             resolvers: bothResolvers,
@@ -29,40 +27,35 @@ extension Situation {
 
     static let families = [
         half(
-            "ipv6-dropped",
-            "the provider drops IPv6",
+            "ipv6-dropped: the provider drops IPv6",
             [.rule(.provider, "forward", "meta nfproto ipv6 drop")],
             .ipv6,
             facts: [.echo(.provider)],
             "ipv6Broken"
         ),
         half(
-            "ipv6-gateway-dead",
-            "the gateway is dead for IPv6",
+            "ipv6-gateway-dead: the gateway is dead for IPv6",
             [.rule(.router, "prerouting", "iifname r0 meta nfproto ipv6 drop")],
             .ipv6,
             facts: [.noEcho(.gateway).only(.ipv6), .echo(.gateway).only(.ipv4)],
             "ipv6Broken"
         ),
         half(
-            "ipv6-without-route",
-            "the gateway has no route for IPv6",
+            "ipv6-without-route: the gateway has no route for IPv6",
             [.ip(.router, "route del ::/0")],
             .ipv6,
             facts: [.echo(.gateway)],
             "ipv6Broken"
         ),
         half(
-            "ipv4-dropped",
-            "the provider drops IPv4",
+            "ipv4-dropped: the provider drops IPv4",
             [.rule(.provider, "forward", "meta nfproto ipv4 drop")],
             .ipv4,
             facts: [.echo(.provider)],
             "ipv4Broken"
         ),
         half(
-            "ipv4-gateway-dead",
-            "the gateway is dead for IPv4",
+            "ipv4-gateway-dead: the gateway is dead for IPv4",
             [
                 .rule(.router, "prerouting", "iifname r0 meta nfproto ipv4 drop"),
                 Step(
@@ -77,8 +70,7 @@ extension Situation {
             "ipv4Broken"
         ),
         Situation(
-            id: "asked-for-broken-family",
-            title: "the provider drops IPv6, and the check uses only IPv6",
+            name: "asked-for-broken-family: the provider drops IPv6, and the check uses only IPv6",
             steps: [.rule(.provider, "forward", "meta nfproto ipv6 drop")],
             resolvers: bothResolvers,
             facts: [.echo(.provider), .noEcho(.atLarge).only(.ipv6), .page(.anchor, 204).only(.ipv4)],
@@ -87,8 +79,7 @@ extension Situation {
             right: .place("upstream", "silentBeyond", "silent")
         ),
         Situation(
-            id: "asked-for-good-family",
-            title: "the provider drops IPv6, and the check uses only IPv4",
+            name: "asked-for-good-family: the provider drops IPv6, and the check uses only IPv4",
             steps: [.rule(.provider, "forward", "meta nfproto ipv6 drop")],
             resolvers: bothResolvers,
             facts: [.echo(.provider), .noEcho(.atLarge).only(.ipv6), .page(.anchor, 204).only(.ipv4)],

@@ -2,8 +2,7 @@
 extension Situation {
     static let gateway = [
         Situation(
-            id: "gateway-dead",
-            title: "the gateway is dead, and was not used recently",
+            name: "gateway-dead: the gateway is dead, and was not used recently",
             row: 9,
             steps: [.deaf(.router, "r0")],
             facts: [.noEcho(.gateway), .noEcho(.provider)],
@@ -11,8 +10,7 @@ extension Situation {
             right: .place("gateway", "neighbourFailed", "silent")
         ),
         Situation(
-            id: "gateway-just-died",
-            title: "the gateway is dead, and its neighbour entry is reachable",
+            name: "gateway-just-died: the gateway is dead, and its neighbour entry is reachable",
             row: 10,
             steps: [.deaf(.router, "r0")],
             facts: [.noEcho(.gateway), .noEcho(.provider)],
@@ -20,8 +18,7 @@ extension Situation {
             right: .place("gateway", "neighbourFailed", "silent")
         ),
         Situation(
-            id: "gateway-died-lately",
-            title: "the gateway is dead, and its neighbour entry is stale",
+            name: "gateway-died-lately: the gateway is dead, and its neighbour entry is stale",
             row: 10,
             steps: [.deaf(.router, "r0")],
             facts: [.noEcho(.gateway), .noEcho(.provider)],
@@ -29,31 +26,26 @@ extension Situation {
             right: .place("gateway", "neighbourFailed", "silent")
         ),
         noisy(
-            "gateway-dead-in-noise",
-            "the gateway is dead, and this machine's firewall drops unsolicited packets",
+            "gateway-dead-in-noise: the gateway is dead, and this machine's firewall drops unsolicited packets",
             [.ip(.pc, "neigh flush all")]
         ),
         noisy(
-            "gateway-just-died-in-noise",
-            "the gateway is dead with a reachable neighbour entry, and the firewall drops unsolicited packets",
+            "gateway-just-died-in-noise: the gateway is dead with a reachable neighbour entry, and the firewall drops unsolicited packets",
             neighbour("02:00:00:00:01:01", "reachable")
         ),
         noisy(
-            "gateway-silent-in-noise",
-            "the gateway is dead with a permanent neighbour entry, and the firewall drops unsolicited packets",
+            "gateway-silent-in-noise: the gateway is dead with a permanent neighbour entry, and the firewall drops unsolicited packets",
             neighbour("02:00:00:00:01:01", "permanent")
         ),
         Situation(
-            id: "gateway-exchanged",
-            title: "the gateway has another link-layer address than its neighbour entry",
+            name: "gateway-exchanged: the gateway has another link-layer address than its neighbour entry",
             facts: [.echo(.gateway), .echo(.provider), .page(.anchor, 204)],
             late: neighbour("02:00:00:00:0b:ad", "reachable"),
             variants: Variant.both,
             right: .place("gateway", "neighbourFailed", "silent")
         ),
         Situation(
-            id: "gateway-elsewhere",
-            title: "the router has another address than the configured gateway",
+            name: "gateway-elsewhere: the router has another address than the configured gateway",
             steps: [.ip(.router, "addr flush dev r0"), .ip(.router, "addr add 192.168.1.254/24 dev r0")],
             facts: [.noEcho(.gateway), .noEcho(.provider)],
             late: [.ip(.pc, "neigh flush all")],
@@ -61,8 +53,7 @@ extension Situation {
             right: .place("gateway", "neighbourFailed", "silent")
         ),
         Situation(
-            id: "preferred-gateway-dead",
-            title: "the preferred one of two gateways is dead",
+            name: "preferred-gateway-dead: the preferred one of two gateways is dead",
             steps: secondUplink + [.deaf(.router, "r0")],
             facts: [.noEcho(.gateway), .noEcho(.provider)],
             late: [.ip(.pc, "neigh flush all")],
@@ -73,8 +64,7 @@ extension Situation {
             right: .place("gateway", "neighbourFailed", "silent")
         ),
         Situation(
-            id: "gateway-behind-mark",
-            title: "packets with a mark are sent to a dead gateway",
+            name: "gateway-behind-mark: packets with a mark are sent to a dead gateway",
             steps: secondUplink
                 + Step.ip(
                     .pc,
@@ -89,8 +79,7 @@ extension Situation {
             right: .place("gateway", "neighbourFailed", "silent")
         ),
         Situation(
-            id: "gateway-behind-device",
-            title: "the check uses another interface, whose gateway is dead",
+            name: "gateway-behind-device: the check uses another interface, whose gateway is dead",
             steps: secondUplink + [.deaf(.spare, "s0")],
             facts: [.echo(.gateway), .page(.anchor, 204)],
             variants: [
@@ -102,10 +91,9 @@ extension Situation {
         ),
     ]
 
-    private static func noisy(_ id: String, _ title: String, _ late: [Step]) -> Situation {
+    private static func noisy(_ name: String, _ late: [Step]) -> Situation {
         Situation(
-            id: id,
-            title: title,
+            name: name,
             row: 10,
             steps: [
                 .knownStation, .deaf(.router, "r0"), .rule(.pc, "input", "ct state established,related accept"),

@@ -4,8 +4,7 @@ import WebLab
 extension Situation {
     /// - Parameter target: The target of the check.
     static func target(
-        _ id: String,
-        _ title: String,
+        _ name: String,
         row: Int? = nil,
         steps: [Step] = [],
         sites: [Site] = Site.usual,
@@ -16,8 +15,7 @@ extension Situation {
         right: Right
     ) -> Situation {
         Situation(
-            id: id,
-            title: title,
+            name: name,
             row: row,
             steps: steps,
             sites: sites,
@@ -33,8 +31,7 @@ extension Situation {
 
     static let hosts = [
         target(
-            "host-off",
-            "the host is down",
+            "host-off: the host is down",
             row: 40,
             steps: [.deaf(.host, "h0")],
             facts: [.noEcho(.host)],
@@ -42,8 +39,7 @@ extension Situation {
             right: .place("host", "hostUnreachable", "silent")
         ),
         target(
-            "host-off-no-anchors",
-            "the host is down, and no anchor is used",
+            "host-off-no-anchors: the host is down, and no anchor is used",
             row: 40,
             steps: [.deaf(.host, "h0")],
             facts: [.noEcho(.host)],
@@ -52,16 +48,14 @@ extension Situation {
             right: .place("host", "hostUnreachable", "silent")
         ),
         target(
-            "host-silent",
-            "the host drops everything",
+            "host-silent: the host drops everything",
             row: 40,
             steps: [neighbours, .rule(.host, "input", "drop")],
             facts: [.noEcho(.host), .tcp(.host, 443, .silent)],
             right: .place("host", "silent")
         ),
         target(
-            "host-without-route",
-            "the provider has no route to the host",
+            "host-without-route: the provider has no route to the host",
             steps: [
                 .ip(.provider, "route add unreachable 203.0.113.80/32"),
                 .ip(.provider, "route add unreachable 3fff:4::80/128 metric 1"),
@@ -70,8 +64,7 @@ extension Situation {
             right: .place("host", "hostUnreachable", "noRouteBeyond", "noRoute")
         ),
         target(
-            "host-in-loop",
-            "two routers forward packets to the host to each other",
+            "host-in-loop: two routers forward packets to the host to each other",
             steps: [
                 .ip(.provider, "route add 203.0.113.80/32 via 100.70.3.2"),
                 .ip(.provider, "route add 3fff:4::80/128 via 3fff:3::2"),
@@ -81,32 +74,28 @@ extension Situation {
             right: Right(places: ["host", "upstream"], reasons: ["hopLimitExceeded"])
         ),
         target(
-            "host-port-filtered",
-            "the host drops packets to the port, and answers echoes",
+            "host-port-filtered: the host drops packets to the port, and answers echoes",
             row: 41,
             steps: [.rule(.host, "input", "tcp dport 443 drop")],
             facts: [.echo(.host), .tcp(.host, 443, .silent)],
             right: .place("host", "portFiltered", "silent")
         ),
         target(
-            "host-prohibits",
-            "the host's own firewall reports prohibited",
+            "host-prohibits: the host's own firewall reports prohibited",
             row: 42,
             steps: [.rule(.host, "input", "tcp dport 443 reject with icmpx admin-prohibited")],
             facts: [.echo(.host), .tcp(.host, 443, .unreachable)],
             right: .place("host", "prohibited")
         ),
         target(
-            "host-rejects",
-            "the host's own firewall reports port unreachable",
+            "host-rejects: the host's own firewall reports port unreachable",
             row: 42,
             steps: [.rule(.host, "input", "tcp dport 443 reject with icmpx port-unreachable")],
             facts: [.echo(.host), .tcp(.host, 443, .refused)],
             right: Right(places: ["host", "service"], reasons: ["refusedByFirewall", "prohibited", "refused"])
         ),
         target(
-            "host-rejected-upstream",
-            "a firewall before the host reports prohibited",
+            "host-rejected-upstream: a firewall before the host reports prohibited",
             steps: [
                 .rule(.provider, "forward", "ip daddr 203.0.113.80 reject with icmpx admin-prohibited"),
                 .rule(.provider, "forward", "ip6 daddr 3fff:4::80 reject with icmpx admin-prohibited"),
@@ -115,24 +104,21 @@ extension Situation {
             right: .place("host", "prohibited")
         ),
         target(
-            "host-answers-echo",
-            "the target answers an echo",
+            "host-answers-echo: the target answers an echo",
             facts: [.echo(.host)],
             variants: [Variant(line: .ipv4, ask: .anchors), Variant(line: .ipv6, ask: .plainly)],
             "icmp://host.example",
             right: .works
         ),
         target(
-            "host-is-address",
-            "the target is an address and a port, and answers",
+            "host-is-address: the target is an address and a port, and answers",
             facts: [.tcp(.host, 443, .open)],
             variants: [Variant(line: .ipv4, ask: .anchors, isNobody: true)],
             "203.0.113.80:443",
             right: .works
         ),
         target(
-            "host-answers-plainly",
-            "the target answers over HTTP, and no device intercepts",
+            "host-answers-plainly: the target answers over HTTP, and no device intercepts",
             facts: [.page(.host, 200), .tcp(.nobody, 80, .silent)],
             variants: [
                 Variant(line: .ipv4, ask: .plainly, isNobody: true), Variant(line: .dual, ask: .plainly),
@@ -142,8 +128,7 @@ extension Situation {
             right: .works
         ),
         target(
-            "host-is-server",
-            "the target is a name at a DNS server that has it",
+            "host-is-server: the target is a name at a DNS server that has it",
             facts: [.name(.secondResolver, .addresses(1))],
             variants: [Variant(line: .ipv4, ask: .anchors, isNobody: true)],
             "dns://198.51.100.54/host.example",
@@ -153,16 +138,14 @@ extension Situation {
 
     static let services = [
         target(
-            "port-closed",
-            "no server listens at the port",
+            "port-closed: no server listens at the port",
             row: 43,
             facts: [.echo(.host), .tcp(.host, 8443, .refused)],
             "tcp://host.example:8443",
             right: .place("service", "refused")
         ),
         target(
-            "service-hangs",
-            "the server accepts the request, and does not answer",
+            "service-hangs: the server accepts the request, and does not answer",
             row: 44,
             sites: Site.anchors() + Site.hosts(.silentRequest),
             facts: [.tcp(.host, 80, .open), .page(.host, nil), .echo(.host)],
@@ -171,8 +154,7 @@ extension Situation {
             right: .place("service", "stalled", "silent")
         ),
         target(
-            "service-hangs-in-tls",
-            "the server completes the TLS handshake, accepts the request, and does not answer",
+            "service-hangs-in-tls: the server completes the TLS handshake, accepts the request, and does not answer",
             row: 44,
             sites: Site.anchors() + Site.hosts(.silentRequest),
             facts: [.chain(.host, "host.example", isGood: true)],
@@ -180,8 +162,7 @@ extension Situation {
             right: .place("service", "stalled", "silent")
         ),
         target(
-            "service-closes",
-            "the server closes the connection without an answer",
+            "service-closes: the server closes the connection without an answer",
             row: 44,
             sites: Site.anchors() + Site.hosts(.closedRequest),
             facts: [.tcp(.host, 80, .open), .page(.host, nil)],
@@ -189,8 +170,7 @@ extension Situation {
             right: .place("service", "closedWithoutAnswer", "reset")
         ),
         target(
-            "service-no-http",
-            "the server uses another protocol",
+            "service-no-http: the server uses another protocol",
             row: 44,
             sites: Site.anchors() + Site.hosts(.bytes(Array("SSH-2.0-lab\r\n".utf8))),
             facts: [.tcp(.host, 80, .open)],
@@ -199,24 +179,21 @@ extension Situation {
             right: .place("service", "notHTTP")
         ),
         target(
-            "service-503",
-            "the server answers 503",
+            "service-503: the server answers 503",
             row: 44,
             sites: Site.anchors() + Site.hosts(.answer(503)),
             facts: [.page(.host, 503)],
             right: .place("service", "statusNotExpected")
         ),
         target(
-            "handshake-hangs",
-            "the server accepts the connection, and does not answer the handshake",
+            "handshake-hangs: the server accepts the connection, and does not answer the handshake",
             row: 44,
             sites: Site.anchors() + [Site(.host, 443, .silentConnection)],
             facts: [.tcp(.host, 443, .open), .echo(.host)],
             right: Right(places: ["service", "tls"], reasons: ["handshakeSilent", "stalled"])
         ),
         target(
-            "no-tls",
-            "the server uses HTTP where TLS is expected",
+            "no-tls: the server uses HTTP where TLS is expected",
             row: 44,
             sites: Site.anchors() + Site.hosts() + [
                 Site(.host, 8443, .bytes(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)))

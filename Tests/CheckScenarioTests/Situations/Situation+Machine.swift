@@ -5,8 +5,7 @@ extension Situation {
     /// A rule for a port, which a route lookup does not show.
     private static func refusing(_ kind: String) -> Situation {
         Situation(
-            id: "rule-for-port-\(kind)",
-            title: "a rule of this machine refuses connections to the port: \(kind)",
+            name: "rule-for-port-\(kind): a rule of this machine refuses connections to the port: \(kind)",
             steps: Step.ip(
                 .pc,
                 "-4 rule add pref 100 ipproto tcp dport 81 \(kind)",
@@ -21,8 +20,7 @@ extension Situation {
 
     static let machine = [
         Situation(
-            id: "no-route",
-            title: "there is no default route",
+            name: "no-route: there is no default route",
             row: 2,
             steps: Step.ip(.pc, "route del default", "route del ::/0"),
             facts: [.echo(.gateway), .tcp(.anchor, 80, .unreachable)],
@@ -30,8 +28,7 @@ extension Situation {
             right: .place("thisMachine", "noRoute")
         ),
         Situation(
-            id: "prohibited-by-rule",
-            title: "a rule prohibits all destinations except neighbours",
+            name: "prohibited-by-rule: a rule prohibits all destinations except neighbours",
             row: 2,
             steps: Step.ip(
                 .pc,
@@ -48,8 +45,7 @@ extension Situation {
             right: .place("thisMachine", "prohibited")
         ),
         Situation(
-            id: "unreachable-default",
-            title: "the default route is unreachable",
+            name: "unreachable-default: the default route is unreachable",
             row: 2,
             steps: Step.ip(.pc, "route replace unreachable default", "route add unreachable ::/0 metric 1"),
             facts: [.echo(.gateway), .tcp(.anchor, 80, .unreachable)],
@@ -59,8 +55,7 @@ extension Situation {
         ),
         refusing("prohibit"), refusing("unreachable"), refusing("blackhole"),
         Situation(
-            id: "rule-for-names",
-            title: "a rule of this machine prohibits packets to name servers",
+            name: "rule-for-names: a rule of this machine prohibits packets to name servers",
             steps: Step.ip(
                 .pc,
                 "-4 rule add pref 100 ipproto udp dport 53 prohibit",
@@ -71,16 +66,15 @@ extension Situation {
             right: .place("thisMachine", "prohibited")
         ),
         Situation(
-            id: "firewall-drops",
-            title: "the firewall of this machine drops all outgoing packets",
+            name: "firewall-drops: the firewall of this machine drops all outgoing packets",
             row: 4,
             steps: [.rule(.pc, "output", talkOfNeighbours), .rule(.pc, "output", "oifname p0 drop")],
             facts: [.noEcho(.gateway), .name(.resolver, .unsent), .tcp(.anchor, 80, .silent)],
             right: .place("thisMachine", "firewall", "blockedHere")
         ),
         Situation(
-            id: "firewall-drops-beyond",
-            title: "the firewall of this machine drops all outgoing packets except those to the gateway",
+            name:
+                "firewall-drops-beyond: the firewall of this machine drops all outgoing packets except those to the gateway",
             row: 4,
             steps: [
                 .rule(.pc, "output", "oifname p0 ip ttl > 2 ip daddr != 192.168.1.0/24 drop"),
@@ -94,8 +88,7 @@ extension Situation {
             right: .place("thisMachine", "firewall", "blockedHere")
         ),
         Situation(
-            id: "firewall-rejects",
-            title: "the firewall of this machine rejects all outgoing packets",
+            name: "firewall-rejects: the firewall of this machine rejects all outgoing packets",
             row: 5,
             steps: [
                 .rule(.pc, "output", talkOfNeighbours),
@@ -105,8 +98,7 @@ extension Situation {
             right: .place("thisMachine", "firewall", "blockedHere")
         ),
         Situation(
-            id: "firewall-drops-tcp",
-            title: "the firewall of this machine drops TCP",
+            name: "firewall-drops-tcp: the firewall of this machine drops TCP",
             row: 6,
             steps: [.rule(.pc, "output", "oifname p0 meta l4proto tcp drop")],
             facts: [.echo(.gateway), .echo(.host), .name(.resolver, .addresses(1)), .tcp(.anchor, 80, .silent)],
@@ -115,23 +107,20 @@ extension Situation {
             right: Right(places: ["thisMachine", "upstream"], reasons: ["tcpFiltered", "filtered", "firewall"])
         ),
         Situation(
-            id: "firewall-drops-names",
-            title: "the firewall of this machine drops packets to name servers",
+            name: "firewall-drops-names: the firewall of this machine drops packets to name servers",
             steps: [.rule(.pc, "output", "oifname p0 udp dport 53 drop")],
             facts: [.echo(.gateway), .name(.resolver, .unsent), .page(.anchor, 204)],
             variants: Variant.addressed,
             right: Right(places: ["thisMachine", "dns"])
         ),
         Situation(
-            id: "firewall-drops-answers",
-            title: "the firewall of this machine drops all incoming packets",
+            name: "firewall-drops-answers: the firewall of this machine drops all incoming packets",
             steps: [.rule(.pc, "input", talkOfNeighbours), .rule(.pc, "input", "iifname p0 drop")],
             facts: [.noEcho(.gateway), .tcp(.anchor, 80, .silent), .name(.resolver, .silent)],
             right: .place("thisMachine")
         ),
         Situation(
-            id: "mark-not-permitted",
-            title: "an unprivileged user sets a mark without the capability",
+            name: "mark-not-permitted: an unprivileged user sets a mark without the capability",
             facts: [.echo(.gateway), .page(.anchor, 204)],
             variants: [
                 Variant(line: .ipv4, ask: .privately, isNobody: true),
@@ -142,8 +131,8 @@ extension Situation {
             right: LabThread.canBecomeNobody ? .place("inconclusive", "notPermitted") : .works
         ),
         Situation(
-            id: "clock-late",
-            title: "this machine's clock is slow: certificates are not valid yet, and servers report the right time",
+            name:
+                "clock-late: this machine's clock is slow: certificates are not valid yet, and servers report the right time",
             row: 7,
             sites: Site.anchors(.anchor, Site.future, ahead: .seconds(45 * 86_400))
                 + Site.hosts(.page("host"), Site.future),
@@ -156,8 +145,7 @@ extension Situation {
 
     static let link = [
         Situation(
-            id: "cable-out",
-            title: "the cable is disconnected",
+            name: "cable-out: the cable is disconnected",
             row: 3,
             steps: [.ip(.router, "link set r0 down")],
             facts: [.noEcho(.gateway), .noEcho(.provider)],
@@ -165,8 +153,7 @@ extension Situation {
             right: .place("link", "noCarrier", "linkDown")
         ),
         Situation(
-            id: "link-down",
-            title: "the interface is down, and its routes are gone",
+            name: "link-down: the interface is down, and its routes are gone",
             row: 3,
             steps: [.ip(.pc, "link set p0 down")],
             facts: [.tcp(.anchor, 80, .unreachable)],
@@ -174,8 +161,7 @@ extension Situation {
             right: Right(places: ["link", "thisMachine"])
         ),
         Situation(
-            id: "address-of-two",
-            title: "another machine has this machine's address, and the kernel has detected it",
+            name: "address-of-two: another machine has this machine's address, and the kernel has detected it",
             row: 8,
             steps: [.ip(.router, "addr add 3fff:1::2/64 dev r0 nodad")],
             facts: [.echo(.gateway), .page(.anchor, 204)],
@@ -196,8 +182,7 @@ extension Situation {
             right: .place("link", "addressConflict")
         ),
         Situation(
-            id: "gateway-of-two",
-            title: "two stations alternate with the gateway's address, and neither routes",
+            name: "gateway-of-two: two stations alternate with the gateway's address, and neither routes",
             row: 8,
             steps: [.rule(.router, "forward", "drop")],
             facts: [.echo(.gateway), .noEcho(.provider)],

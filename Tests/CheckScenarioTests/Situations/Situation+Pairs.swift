@@ -2,8 +2,7 @@
 extension Situation {
     static let pairs = [
         Situation(
-            id: "firewall-and-gateway",
-            title: "this machine's firewall rejects, and the gateway is dead",
+            name: "firewall-and-gateway: this machine's firewall rejects, and the gateway is dead",
             steps: [
                 .rule(.pc, "output", "icmpv6 type { 133-136 } accept"),
                 .rule(.pc, "output", "oifname p0 reject with icmpx admin-prohibited"), .deaf(.router, "r0"),
@@ -13,8 +12,7 @@ extension Situation {
             right: .place("thisMachine", "firewall", "blockedHere")
         ),
         Situation(
-            id: "gateway-and-provider",
-            title: "the gateway is dead, and the provider drops everything",
+            name: "gateway-and-provider: the gateway is dead, and the provider drops everything",
             steps: [.deaf(.router, "r0"), .rule(.provider, "forward", "drop")],
             facts: [.noEcho(.gateway), .noEcho(.provider)],
             late: [.ip(.pc, "neigh flush all")],
@@ -22,8 +20,7 @@ extension Situation {
             right: .place("gateway", "neighbourFailed", "silent")
         ),
         Situation(
-            id: "provider-and-names",
-            title: "the provider drops all packets except DNS, and the name server fails",
+            name: "provider-and-names: the provider drops all packets except DNS, and the name server fails",
             steps: [
                 .rule(.provider, "forward", "udp dport 53 accept"), .rule(.provider, "forward", "udp sport 53 accept"),
                 .rule(.provider, "forward", "drop"),
@@ -35,8 +32,7 @@ extension Situation {
             right: Right(places: ["upstream", "thisMachine"])
         ),
         Situation(
-            id: "provider-and-host",
-            title: "the provider drops everything, and the host is down",
+            name: "provider-and-host: the provider drops everything, and the host is down",
             steps: [.rule(.provider, "forward", "drop"), .deaf(.host, "h0")],
             facts: [.echo(.provider), .noEcho(.atLarge), .noEcho(.host)],
             variants: Variant.anchored,
@@ -44,8 +40,7 @@ extension Situation {
             right: .place("upstream", "silentBeyond", "silent")
         ),
         Situation(
-            id: "names-and-host",
-            title: "the name server is silent, and the host is down",
+            name: "names-and-host: the name server is silent, and the host is down",
             steps: [.deaf(.host, "h0")],
             names: .silent,
             facts: [.name(.resolver, .silent), .noEcho(.host), .page(.anchor, 204)],
@@ -54,8 +49,7 @@ extension Situation {
             right: .place("dns", "serverSilent")
         ),
         Situation(
-            id: "names-and-trust",
-            title: "the name server fails, and the certificate of the target has expired",
+            name: "names-and-trust: the name server fails, and the certificate of the target has expired",
             names: .serverFailure,
             sites: Site.anchors() + Site.hosts(.page("host"), .expired(for: "host.example")),
             facts: [.name(.resolver, .code(2)), .chain(.host, "host.example", isGood: false), .page(.anchor, 204)],
@@ -64,8 +58,7 @@ extension Situation {
             right: .place("dns", "serverFailed")
         ),
         Situation(
-            id: "portal-and-names",
-            title: "a portal redirects, and the second of two name servers is silent",
+            name: "portal-and-names: a portal redirects, and the second of two name servers is silent",
             steps: Step.redirect(
                 .router,
                 "iifname r0 ip daddr != 192.168.1.1 tcp dport 80 dnat to 192.168.1.1:80",
@@ -82,8 +75,7 @@ extension Situation {
             right: .place("portal")
         ),
         Situation(
-            id: "anchor-and-service",
-            title: "one of two anchors is dead, and no server listens at the target's port",
+            name: "anchor-and-service: one of two anchors is dead, and no server listens at the target's port",
             steps: [
                 .rule(.internet, "input", "ip daddr 198.51.100.22 drop"),
                 .rule(.internet, "input", "ip6 daddr 3fff:b::22 drop"),
@@ -94,8 +86,7 @@ extension Situation {
             right: .place("service", "refused")
         ),
         Situation(
-            id: "one-anchor-dead",
-            title: "one of two anchors is dead",
+            name: "one-anchor-dead: one of two anchors is dead",
             row: 46,
             steps: [
                 .rule(.internet, "input", "ip daddr 198.51.100.22 drop"),
@@ -106,8 +97,7 @@ extension Situation {
             right: .place("inconclusive", "anchorsDisagree")
         ),
         Situation(
-            id: "ipv6-and-trust",
-            title: "the provider drops IPv6, and the certificate of the target has expired",
+            name: "ipv6-and-trust: the provider drops IPv6, and the certificate of the target has expired",
             steps: [.rule(.provider, "forward", "meta nfproto ipv6 drop")],
             sites: Site.anchors() + Site.hosts(.page("host"), .expired(for: "host.example")),
             facts: [.noEcho(.atLarge).only(.ipv6), .chain(.host, "host.example", isGood: false).only(.ipv4)],
@@ -116,8 +106,7 @@ extension Situation {
             right: .place("tls", "expired")
         ),
         Situation(
-            id: "deaf-gateway-and-provider-drops",
-            title: "the gateway answers no echo, and the provider drops everything",
+            name: "deaf-gateway-and-provider-drops: the gateway answers no echo, and the provider drops everything",
             steps: [
                 .rule(.router, "input", "icmp type echo-request drop"),
                 .rule(.router, "input", "icmpv6 type echo-request drop"),
@@ -129,8 +118,7 @@ extension Situation {
             right: .place("upstream", "silentBeyond", "silent")
         ),
         Situation(
-            id: "second-name-server-and-host",
-            title: "the second of two name servers is silent, and the host is down",
+            name: "second-name-server-and-host: the second of two name servers is silent, and the host is down",
             steps: [.deaf(.host, "h0")],
             secondNames: .silent,
             resolvers: [.resolver, .secondResolver],
@@ -141,8 +129,7 @@ extension Situation {
             right: .place("host", "hostUnreachable", "silent")
         ),
         Situation(
-            id: "ipv6-and-host",
-            title: "the provider drops IPv6, and the host is down",
+            name: "ipv6-and-host: the provider drops IPv6, and the host is down",
             steps: [.rule(.provider, "forward", "meta nfproto ipv6 drop"), .deaf(.host, "h0")],
             facts: [.noEcho(.atLarge).only(.ipv6), .noEcho(.host), .page(.anchor, 204).only(.ipv4)],
             late: [.ip(.provider, "neigh flush all")],
@@ -151,8 +138,7 @@ extension Situation {
             right: .place("host", "hostUnreachable", "silent")
         ),
         Situation(
-            id: "port-80-and-trust",
-            title: "port 80 is blocked, and the certificate of the target has expired",
+            name: "port-80-and-trust: port 80 is blocked, and the certificate of the target has expired",
             steps: [.rule(.provider, "forward", "tcp dport 80 drop")],
             sites: Site.anchors() + Site.hosts(.page("host"), .expired(for: "host.example")),
             facts: [.tcp(.anchor, 80, .silent), .chain(.host, "host.example", isGood: false)],
@@ -162,8 +148,7 @@ extension Situation {
             right: .place("tls", "expired")
         ),
         Situation(
-            id: "mute-gateway-and-provider-drops",
-            title: "the gateway sends no ICMP, and the provider drops everything",
+            name: "mute-gateway-and-provider-drops: the gateway sends no ICMP, and the provider drops everything",
             steps: [
                 .rule(.router, "output", "ip protocol icmp drop"),
                 .rule(.router, "output", "icmpv6 type { 1-4, 129 } drop"),

@@ -18,15 +18,13 @@ extension Situation {
     ]
 
     private static func captive(
-        _ id: String,
-        _ title: String,
+        _ name: String,
         row: Int,
         _ answer: WebBehaviour,
         _ status: Int
     ) -> Situation {
         Situation(
-            id: id,
-            title: title,
+            name: name,
             row: row,
             steps: captured,
             sites: Site.usual + [Site(.router, 80, answer)],
@@ -41,8 +39,7 @@ extension Situation {
     /// An answer of a captive portal is not an answer of the target.
     private static func captive(_ id: String, target: String, _ variants: [Variant]) -> Situation {
         Situation(
-            id: id,
-            title: "a portal answers in place of the target \(target)",
+            name: "\(id): a portal answers in place of the target \(target)",
             row: 22,
             steps: captured,
             sites: Site.usual + [Site(.router, 80, .redirect(to: login))],
@@ -60,8 +57,7 @@ extension Situation {
 
     /// Returns a situation with a captive portal API (RFC 8908) at the router, which is given to the command.
     private static func announced(
-        _ id: String,
-        _ title: String,
+        _ name: String,
         row: Int? = nil,
         steps: [Step],
         _ document: String,
@@ -69,8 +65,7 @@ extension Situation {
         right: Right
     ) -> Situation {
         Situation(
-            id: id,
-            title: title,
+            name: name,
             row: row,
             steps: steps,
             sites: Site.usual + [
@@ -87,16 +82,15 @@ extension Situation {
     }
 
     static let portal = [
-        captive("portal-redirects", "a portal redirects", row: 22, .redirect(to: login), 302),
-        captive("portal-page", "a portal shows its page", row: 22, .page("<html>please log in</html>"), 200),
-        captive("portal-511", "a portal answers 511", row: 22, .authenticationRequired, 511),
-        captive("portal-fakes-204", "a portal fakes the answer of an anchor", row: 23, .faked, 204),
+        captive("portal-redirects: a portal redirects", row: 22, .redirect(to: login), 302),
+        captive("portal-page: a portal shows its page", row: 22, .page("<html>please log in</html>"), 200),
+        captive("portal-511: a portal answers 511", row: 22, .authenticationRequired, 511),
+        captive("portal-fakes-204: a portal fakes the answer of an anchor", row: 23, .faked, 204),
         captive("portal-for-page", target: "http://host.example/", asked),
         captive("portal-for-port", target: "host.example:80", asked),
         captive("portal-for-address", target: "203.0.113.80", [asked[0], asked[3]]),
         Situation(
-            id: "portal-and-neighbour",
-            title: "the target is the router, and a portal intercepts the rest",
+            name: "portal-and-neighbour: the target is the router, and a portal intercepts the rest",
             steps: captured,
             sites: Site.usual + [Site(.router, 80, .page("router"))],
             facts: [.page(.nobody, 200), .page(.other("192.168.1.1"), 200)],
@@ -105,8 +99,7 @@ extension Situation {
             right: .works
         ),
         Situation(
-            id: "portal-allows-anchor",
-            title: "a portal lets one of the anchors pass",
+            name: "portal-allows-anchor: a portal lets one of the anchors pass",
             row: 24,
             steps: [
                 .rule(.router, "forward", "ip daddr 198.51.100.11 tcp dport 80 accept"),
@@ -124,8 +117,7 @@ extension Situation {
             right: .place("portal")
         ),
         Situation(
-            id: "portal-by-names",
-            title: "a portal returns its own address for all names, and drops the rest",
+            name: "portal-by-names: a portal returns its own address for all names, and drops the rest",
             row: 25,
             steps: closed,
             names: .portal("192.168.1.1", "3fff:1::1"),
@@ -137,8 +129,7 @@ extension Situation {
             right: .place("portal")
         ),
         Situation(
-            id: "portal-in-tls",
-            title: "a portal also answers at port 443, with its own certificate",
+            name: "portal-in-tls: a portal also answers at port 443, with its own certificate",
             row: 26,
             steps: captured
                 + Step.redirect(
@@ -153,8 +144,7 @@ extension Situation {
             right: .place("portal")
         ),
         announced(
-            "portal-says-so",
-            "the captive portal API reports captive, and nothing is intercepted",
+            "portal-says-so: the captive portal API reports captive, and nothing is intercepted",
             row: 27,
             steps: closed,
             #"{"captive":true,"user-portal-url":"https://portal.example/login","seconds-remaining":0}"#,
@@ -162,8 +152,7 @@ extension Situation {
             right: .place("portal")
         ),
         announced(
-            "portal-says-open",
-            "the captive portal API reports open, and the provider drops everything",
+            "portal-says-open: the captive portal API reports open, and the provider drops everything",
             row: 28,
             steps: [.rule(.provider, "forward", "drop")],
             #"{"captive":false}"#,
@@ -171,25 +160,22 @@ extension Situation {
             right: .place("upstream", "silentBeyond", "silent")
         ),
         announced(
-            "portal-document-large",
-            "the captive portal API's answer is too large, and everything works",
+            "portal-document-large: the captive portal API's answer is too large, and everything works",
             steps: [],
             #"{"captive":true,"x":""# + String(repeating: "x", count: 1_500_000) + #""}"#,
             facts: [.page(.anchor, 204)],
             right: .works
         ),
         announced(
-            "portal-document-no-json",
-            "the captive portal API's answer is not JSON, and everything works",
+            "portal-document-no-json: the captive portal API's answer is not JSON, and everything works",
             steps: [],
             #"{"captive":tru"#,
             facts: [.page(.anchor, 204)],
             right: .works
         ),
         Situation(
-            id: "portal-document-plain",
-            title:
-                "the captive portal API uses plain HTTP, which RFC 8908 forbids, and reports captive; everything works",
+            name:
+                "portal-document-plain: the captive portal API over plain HTTP, which RFC 8908 forbids, reports captive",
             sites: Site.usual + [Site(.router, 80, .portalAPI(#"{"captive":true}"#))],
             facts: [.page(.anchor, 204), .page(.other("192.168.1.1"), 200)],
             variants: Variant.onlyIPv4,
@@ -197,8 +183,8 @@ extension Situation {
             right: .works
         ),
         Situation(
-            id: "portal-document-of-stranger",
-            title: "the captive portal API reports captive with an untrusted certificate; everything works",
+            name:
+                "portal-document-of-stranger: the captive portal API reports captive with an untrusted certificate; everything works",
             sites: Site.usual + [
                 Site(.router, 443, .portalAPI(#"{"captive":true}"#), .otherAuthority(for: "portal.example"))
             ],
@@ -210,8 +196,7 @@ extension Situation {
             right: .works
         ),
         Situation(
-            id: "portal-opens",
-            title: "a portal opens after the login",
+            name: "portal-opens: a portal opens after the login",
             row: 22,
             steps: captured,
             sites: Site.usual + [Site(.router, 80, .redirect(to: login))],
@@ -228,8 +213,7 @@ extension Situation {
             )
         ),
         Situation(
-            id: "portal-closes",
-            title: "a session at a portal ends",
+            name: "portal-closes: a session at a portal ends",
             row: 22,
             sites: Site.usual + [Site(.router, 80, .redirect(to: login))],
             facts: [.page(.anchor, 204)],

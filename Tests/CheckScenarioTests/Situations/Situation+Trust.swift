@@ -3,14 +3,12 @@ import WebLab
 /// Faults of certificates.
 extension Situation {
     private static func certificate(
-        _ id: String,
-        _ title: String,
+        _ name: String,
         _ identity: WebIdentity,
         _ reasons: String...
     ) -> Situation {
         target(
-            id,
-            title,
+            name,
             row: 31,
             sites: Site.anchors() + Site.hosts(.page("host"), identity),
             facts: [.chain(.host, "host.example", isGood: false), .chain(.anchor, "anchor.example", isGood: true)],
@@ -19,10 +17,9 @@ extension Situation {
     }
 
     /// The certificate of the only anchor is invalid. Names are answered, so packets pass.
-    private static func anchor(_ id: String, _ title: String, _ identity: WebIdentity, _ right: Right) -> Situation {
+    private static func anchor(_ name: String, _ identity: WebIdentity, _ right: Right) -> Situation {
         anchor(
-            id,
-            title,
+            name,
             sites: Site.anchors(.anchor, identity) + Site.hosts(),
             facts: [.chain(.anchor, "anchor.example", isGood: false), .tcp(.anchor, 443, .open)],
             right
@@ -30,16 +27,14 @@ extension Situation {
     }
 
     private static func anchor(
-        _ id: String,
-        _ title: String,
+        _ name: String,
         sites: [Site],
         facts: [Fact],
         _ right: Right,
         url: String = "https://anchor.example/204"
     ) -> Situation {
         Situation(
-            id: id,
-            title: title,
+            name: name,
             sites: sites,
             facts: [.echo(.provider), .name(.resolver, .addresses(1))] + facts,
             variants: Variant.anchored,
@@ -51,42 +46,36 @@ extension Situation {
     /// An anchor that proves nothing is not silent.
     static let anchors = [
         anchor(
-            "anchor-untrusted",
-            "the only anchor's certificate is from an unknown authority",
+            "anchor-untrusted: the only anchor's certificate is from an unknown authority",
             Site.strange,
             .place("tls", "untrusted")
         ),
         anchor(
-            "anchor-expired",
-            "the only anchor's certificate has expired",
+            "anchor-expired: the only anchor's certificate has expired",
             .expired(for: "anchor.example"),
             .place("tls", "expired")
         ),
         anchor(
-            "anchor-early",
-            "the only anchor's certificate is not valid yet",
+            "anchor-early: the only anchor's certificate is not valid yet",
             Site.future,
             .place("thisMachine", "clockWrong")
         ),
         anchor(
-            "anchor-404",
-            "the only anchor answers 404 over HTTP",
+            "anchor-404: the only anchor answers 404 over HTTP",
             sites: Site.anchors(.answer(404)) + Site.hosts(),
             facts: [.page(.anchor, 404)],
             .place("inconclusive", "anchorsProveNothing"),
             url: "http://anchor.example/204"
         ),
         anchor(
-            "anchor-closed",
-            "no server listens at the only anchor's port",
+            "anchor-closed: no server listens at the only anchor's port",
             sites: Site.usual,
             facts: [.tcp(.anchor, 8443, .refused)],
             .place("inconclusive", "anchorsProveNothing"),
             url: "https://anchor.example:8443/204"
         ),
         anchor(
-            "anchor-unknown",
-            "the only anchor's name does not exist",
+            "anchor-unknown: the only anchor's name does not exist",
             sites: Site.usual,
             facts: [.name(.resolver, "nothere.example", .code(3))],
             .place("dns", "nameNotFound"),
@@ -96,28 +85,24 @@ extension Situation {
 
     static let trust = [
         certificate(
-            "certificate-expired",
-            "the certificate of the target has expired",
+            "certificate-expired: the certificate of the target has expired",
             .expired(for: "host.example"),
             "expired"
         ),
-        certificate("certificate-of-other", "the certificate is another name's", .wrongName(), "wrongName"),
+        certificate("certificate-of-other: the certificate is another name's", .wrongName(), "wrongName"),
         certificate(
-            "certificate-untrusted",
-            "the certificate is from an unknown authority",
+            "certificate-untrusted: the certificate is from an unknown authority",
             Site.strange,
             "untrusted"
         ),
         certificate(
-            "certificate-self-signed",
-            "the certificate is self-signed",
+            "certificate-self-signed: the certificate is self-signed",
             .selfSigned(for: "host.example"),
             "untrusted"
         ),
-        certificate("certificate-early", "the certificate is not valid yet", Site.future, "notYetValid"),
+        certificate("certificate-early: the certificate is not valid yet", Site.future, "notYetValid"),
         Situation(
-            id: "tls-intercepted",
-            title: "a device on the path answers in place of all TLS servers; HTTP passes",
+            name: "tls-intercepted: a device on the path answers in place of all TLS servers; HTTP passes",
             row: 30,
             steps: Step.redirect(
                 .router,

@@ -4,8 +4,7 @@ import WebLab
 extension Situation {
     static let unusual = [
         Situation(
-            id: "point-to-point-silent",
-            title: "a link without a gateway, like that of a modem, drops all packets",
+            name: "point-to-point-silent: a link without a gateway, like that of a modem, drops all packets",
             row: 19,
             steps: [.deaf(.router, "r0"), .ip(.pc, "link set p0 arp off")]
                 + Step.ip(.pc, "route replace default dev p0", "route replace ::/0 dev p0")
@@ -14,8 +13,7 @@ extension Situation {
             right: .place("upstream", "silentBeyond", "silent")
         ),
         Situation(
-            id: "proxy-of-neighbours",
-            title: "the router answers ARP for all addresses; there is no gateway",
+            name: "proxy-of-neighbours: the router answers ARP for all addresses; there is no gateway",
             steps: [.sysctl(.router, "net.ipv4.conf.r0.proxy_arp", "1"), .ip(.pc, "route replace default dev p0")],
             facts: [.echo(.provider), .page(.anchor, 204)],
             variants: [
@@ -24,8 +22,7 @@ extension Situation {
             right: .works
         ),
         Situation(
-            id: "gateway-names",
-            title: "the gateway is the name server, for IPv6 at a link-local address",
+            name: "gateway-names: the gateway is the name server, for IPv6 at a link-local address",
             routerNames: .well,
             resolvers: [.gateway],
             facts: [.name(.gateway, .addresses(1)), .page(.anchor, 204)],
@@ -33,8 +30,8 @@ extension Situation {
             right: .works
         ),
         Situation(
-            id: "translated-to-ipv4",
-            title: "only IPv6; the provider translates to IPv4 (NAT64), the name server synthesises addresses (DNS64)",
+            name:
+                "translated-to-ipv4: only IPv6; the provider translates to IPv4 (NAT64), the name server synthesises addresses (DNS64)",
             steps: [.ip(.internet, "route add local 64:ff9b::/96 dev lo")],
             zone: [
                 "ipv4only.arpa": ["192.0.0.170", "192.0.0.171", "64:ff9b::c000:aa", "64:ff9b::c000:ab"],
@@ -52,8 +49,7 @@ extension Situation {
             right: .works
         ),
         Situation(
-            id: "neighbour-is-target",
-            title: "the target is the router, and the provider drops everything",
+            name: "neighbour-is-target: the target is the router, and the provider drops everything",
             steps: [.rule(.provider, "forward", "drop")],
             sites: Site.usual + [Site(.router, 80, .page("router"))],
             facts: [.noEcho(.atLarge), .page(.other("192.168.1.1"), 200)],
@@ -65,8 +61,8 @@ extension Situation {
             right: .works
         ),
         Situation(
-            id: "reverse-path-filter",
-            title: "the check uses another interface, and the reverse path filter drops its answers",
+            name:
+                "reverse-path-filter: the check uses another interface, and the reverse path filter drops its answers",
             steps: secondUplink + [.sysctl(.pc, "net.ipv4.conf.all.rp_filter", "1")],
             facts: [
                 .echo(.gateway), .echo(.other("192.168.2.1%p1")), .noEcho(.other("1.1.1.1%p1")), .page(.anchor, 204),
@@ -76,8 +72,7 @@ extension Situation {
             right: .place("inconclusive", "reversePathFilter")
         ),
         Situation(
-            id: "other-device",
-            title: "the check uses another interface, which works",
+            name: "other-device: the check uses another interface, which works",
             steps: secondUplink,
             facts: [.echo(.other("1.1.1.1%p1"))],
             variants: [Variant(line: .ipv4, ask: .privately, isNobody: true)],
@@ -85,8 +80,7 @@ extension Situation {
             right: .works
         ),
         Situation(
-            id: "gateway-returns",
-            title: "the gateway is dead, and recovers",
+            name: "gateway-returns: the gateway is dead, and recovers",
             steps: [.deaf(.router, "r0")],
             facts: [.noEcho(.gateway), .noEcho(.provider)],
             late: [.ip(.pc, "neigh flush all")],
@@ -99,8 +93,7 @@ extension Situation {
             )
         ),
         Situation(
-            id: "provider-returns",
-            title: "the provider drops everything, and then stops",
+            name: "provider-returns: the provider drops everything, and then stops",
             steps: [.rule(.provider, "forward", "drop")],
             facts: [.echo(.gateway), .noEcho(.atLarge)],
             variants: Variant.both,
@@ -110,26 +103,23 @@ extension Situation {
     ]
 
     static let tunnels = [
-        tunnel("tunnel-well", "IPv4 goes through a tunnel over IPv6", [], facts: [.page(.anchor, 204)], right: .works),
+        tunnel("tunnel-well: IPv4 goes through a tunnel over IPv6", [], facts: [.page(.anchor, 204)], right: .works),
         tunnel(
-            "tunnel-underlay-dead",
-            "IPv4 goes through a tunnel over IPv6, whose gateway is dead",
+            "tunnel-underlay-dead: IPv4 goes through a tunnel over IPv6, whose gateway is dead",
             row: 49,
             [.deaf(.router, "r0")],
             facts: [.noEcho(.atLarge), .noEcho(.gateway).only(.ipv6)],
             right: .place("gateway")
         ),
         tunnel(
-            "tunnel-underlay-dropped",
-            "IPv4 goes through a tunnel over IPv6, which the provider drops",
+            "tunnel-underlay-dropped: IPv4 goes through a tunnel over IPv6, which the provider drops",
             row: 49,
             [.rule(.provider, "forward", "drop")],
             facts: [.echo(.provider).only(.ipv6), .noEcho(.atLarge)],
             right: .place("upstream")
         ),
         tunnel(
-            "tunnel-peer-gone",
-            "IPv4 goes through a tunnel over IPv6, and no host is at its far end",
+            "tunnel-peer-gone: IPv4 goes through a tunnel over IPv6, and no host is at its far end",
             [.ip(.internet, "link set vx0 down")],
             facts: [.noEcho(.atLarge).only(.ipv4), .echo(.atLarge).only(.ipv6)],
             right: .place("degraded", "ipv4Broken")
@@ -137,16 +127,14 @@ extension Situation {
     ]
 
     private static func tunnel(
-        _ id: String,
-        _ title: String,
+        _ name: String,
         row: Int? = nil,
         _ steps: [Step],
         facts: [Fact],
         right: Right
     ) -> Situation {
         Situation(
-            id: id,
-            title: title,
+            name: name,
             row: row,
             steps: [
                 .ip(.pc, "link add vx0 type vxlan id 7 local 3fff:1::2 remote 3fff:b::22 dstport 4789 dev p0"),

@@ -5,48 +5,42 @@ extension Situation {
 
     static let upstream = [
         Situation(
-            id: "gateway-forwards-nothing",
-            title: "the gateway forwards nothing",
+            name: "gateway-forwards-nothing: the gateway forwards nothing",
             row: 13,
             steps: [.rule(.router, "forward", "drop")],
             facts: nearOnly,
             right: .place("upstream", "silentBeyond", "silent")
         ),
         Situation(
-            id: "gateway-prohibits",
-            title: "the gateway reports prohibited",
+            name: "gateway-prohibits: the gateway reports prohibited",
             row: 14,
             steps: [.rule(.router, "forward", "reject with icmpx admin-prohibited")],
             facts: nearOnly + [.tcp(.anchor, 80, .unreachable)],
             right: .place("upstream", "prohibited")
         ),
         Situation(
-            id: "gateway-without-route",
-            title: "the gateway has lost its route to the provider",
+            name: "gateway-without-route: the gateway has lost its route to the provider",
             row: 15,
             steps: [.ip(.router, "route del default"), .ip(.router, "route del ::/0")],
             facts: [.echo(.gateway), .noEcho(.atLarge), .tcp(.anchor, 80, .unreachable)],
             right: .place("upstream", "noRoute", "noRouteBeyond")
         ),
         Situation(
-            id: "gateway-says-unreachable",
-            title: "the gateway reports host unreachable",
+            name: "gateway-says-unreachable: the gateway reports host unreachable",
             steps: [.rule(.router, "forward", "reject with icmpx host-unreachable")],
             facts: nearOnly + [.tcp(.anchor, 80, .unreachable)],
             variants: Variant.both,
             right: .place("upstream", "hostUnreachable")
         ),
         Situation(
-            id: "modem-cable-out",
-            title: "the cable between the gateway and the provider is disconnected",
+            name: "modem-cable-out: the cable between the gateway and the provider is disconnected",
             row: 16,
             steps: [.ip(.provider, "link set v0 down")],
             facts: nearOnly,
             right: .place("upstream", "hostUnreachable", "silentBeyond", "noRoute", "noRouteBeyond")
         ),
         Situation(
-            id: "provider-dead",
-            title: "the provider's router is dead",
+            name: "provider-dead: the provider's router is dead",
             row: 16,
             steps: [.deaf(.provider, "v0")],
             facts: nearOnly,
@@ -54,31 +48,27 @@ extension Situation {
             right: .place("upstream", "hostUnreachable", "silentBeyond")
         ),
         Situation(
-            id: "provider-drops",
-            title: "the provider drops everything",
+            name: "provider-drops: the provider drops everything",
             row: 17,
             steps: [.rule(.provider, "forward", "drop")],
             facts: providerOnly,
             right: .place("upstream", "silentBeyond", "silent")
         ),
         Situation(
-            id: "provider-prohibits",
-            title: "the provider reports prohibited",
+            name: "provider-prohibits: the provider reports prohibited",
             steps: [.rule(.provider, "forward", "reject with icmpx admin-prohibited")],
             facts: providerOnly + [.tcp(.anchor, 80, .unreachable)],
             right: .place("upstream", "prohibited")
         ),
         Situation(
-            id: "provider-without-route",
-            title: "the provider has no route",
+            name: "provider-without-route: the provider has no route",
             steps: [.ip(.provider, "route del default"), .ip(.provider, "route del ::/0")],
             facts: providerOnly + [.tcp(.anchor, 80, .unreachable)],
             variants: Variant.both,
             right: .place("upstream", "noRoute", "noRouteBeyond")
         ),
         Situation(
-            id: "only-echoes-pass",
-            title: "the provider lets only echoes pass",
+            name: "only-echoes-pass: the provider lets only echoes pass",
             row: 18,
             steps: [.rule(.provider, "forward", "meta l4proto != { icmp, ipv6-icmp } drop")],
             facts: [.echo(.provider), .echo(.atLarge), .tcp(.anchor, 80, .silent), .name(.resolver, .silent)],
@@ -86,31 +76,27 @@ extension Situation {
             right: .place("upstream", "filtered", "silentBeyond", "tcpFiltered", "silent")
         ),
         Situation(
-            id: "no-tcp-passes",
-            title: "the provider drops TCP",
+            name: "no-tcp-passes: the provider drops TCP",
             steps: [.rule(.provider, "forward", "meta l4proto tcp drop")],
             facts: [.echo(.atLarge), .tcp(.anchor, 80, .silent), .name(.resolver, .addresses(1))],
             variants: Variant.anchored,
             right: Right(places: ["upstream", "thisMachine"], reasons: ["filtered", "tcpFiltered", "silentBeyond"])
         ),
         Situation(
-            id: "nothing-comes-back",
-            title: "the gateway drops all packets from the provider",
+            name: "nothing-comes-back: the gateway drops all packets from the provider",
             steps: [.rule(.router, "forward", "iifname r1 drop")],
             facts: nearOnly,
             right: .place("upstream", "silentBeyond", "silent")
         ),
         Situation(
-            id: "nothing-comes-back-to-provider",
-            title: "the provider drops all packets from the internet",
+            name: "nothing-comes-back-to-provider: the provider drops all packets from the internet",
             steps: [.rule(.provider, "forward", "oifname v0 drop")],
             facts: providerOnly,
             variants: Variant.both,
             right: .place("upstream", "silentBeyond", "silent")
         ),
         Situation(
-            id: "routing-loop",
-            title: "two routers beyond the provider forward packets to each other",
+            name: "routing-loop: two routers beyond the provider forward packets to each other",
             steps: [
                 .ip(.internet, "addr flush dev lo"), .sysctl(.internet, "net.ipv4.ip_forward", "1"),
                 .sysctl(.internet, "net.ipv6.conf.all.forwarding", "1"),
@@ -119,8 +105,7 @@ extension Situation {
             right: .place("upstream", "hopLimitExceeded")
         ),
         Situation(
-            id: "second-router-drops",
-            title: "the second of two translating routers forwards nothing",
+            name: "second-router-drops: the second of two translating routers forwards nothing",
             steps: secondRouter + [
                 Step(
                     station: .spare,
@@ -133,8 +118,8 @@ extension Situation {
             right: .place("upstream", "silentBeyond", "silent")
         ),
         Situation(
-            id: "router-answers-names",
-            title: "the provider drops everything; the gateway answers DNS questions from its cache",
+            name:
+                "router-answers-names: the provider drops everything; the gateway answers DNS questions from its cache",
             steps: [.rule(.provider, "forward", "drop")],
             routerNames: .well,
             resolvers: [.gateway],
@@ -146,8 +131,7 @@ extension Situation {
 
     static let segments = [
         Situation(
-            id: "large-answers-lost",
-            title: "the path has a small MTU and reports no errors: large segments are lost",
+            name: "large-answers-lost: the path has a small MTU and reports no errors: large segments are lost",
             row: 21,
             steps: narrow,
             sites: Site.anchors() + Site.hosts(.body(20_000)),
@@ -158,8 +142,7 @@ extension Situation {
             right: .place("upstream", "pathMTU")
         ),
         Situation(
-            id: "large-packets-lost",
-            title: "the path has a small MTU and reports no errors; the host's answer is small",
+            name: "large-packets-lost: the path has a small MTU and reports no errors; the host's answer is small",
             steps: narrow,
             facts: [.echo(.host), .page(.host, 200)],
             variants: Variant.anchored,
@@ -167,8 +150,8 @@ extension Situation {
             right: .place("degraded", "pathMTU")
         ),
         Situation(
-            id: "large-answers-lost-in-tls",
-            title: "the path has a small MTU and reports no errors: large TLS records are lost",
+            name:
+                "large-answers-lost-in-tls: the path has a small MTU and reports no errors: large TLS records are lost",
             row: 21,
             steps: narrow,
             sites: Site.anchors() + Site.hosts(.body(20_000)),

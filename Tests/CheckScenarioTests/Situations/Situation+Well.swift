@@ -2,8 +2,7 @@
 extension Situation {
     static let well = [
         Situation(
-            id: "all-well",
-            title: "everything answers",
+            name: "all-well: everything answers",
             row: 1,
             facts: [
                 .echo(.gateway), .echo(.provider), .echo(.atLarge), .name(.resolver, .addresses(1)),
@@ -14,8 +13,7 @@ extension Situation {
             right: .works
         ),
         Situation(
-            id: "deaf-gateway",
-            title: "the router answers neither echoes nor datagrams, but forwards packets",
+            name: "deaf-gateway: the router answers neither echoes nor datagrams, but forwards packets",
             row: 11,
             steps: [
                 .rule(.router, "input", "icmp type echo-request drop"),
@@ -26,16 +24,15 @@ extension Situation {
             right: .works
         ),
         Situation(
-            id: "mute-gateway",
-            title: "the router sends no ICMP, but forwards packets",
+            name: "mute-gateway: the router sends no ICMP, but forwards packets",
             row: 12,
             steps: mute(.router),
             facts: [.noEcho(.gateway), .echo(.provider), .page(.anchor, 204)],
             right: .works
         ),
         Situation(
-            id: "mute-gateway-and-provider",
-            title: "neither the router nor the provider send ICMP; a name server beyond them answers",
+            name:
+                "mute-gateway-and-provider: neither the router nor the provider send ICMP; a name server beyond them answers",
             row: 12,
             steps: mute(.router) + mute(.provider),
             facts: [.noEcho(.gateway), .noEcho(.provider), .name(.resolver, .addresses(1)), .page(.anchor, 204)],
@@ -43,16 +40,14 @@ extension Situation {
             right: .works
         ),
         Situation(
-            id: "mute-provider",
-            title: "the provider's router sends no ICMP, but forwards packets",
+            name: "mute-provider: the provider's router sends no ICMP, but forwards packets",
             steps: mute(.provider),
             facts: [.echo(.gateway), .noEcho(.provider), .name(.resolver, .addresses(1)), .page(.anchor, 204)],
             variants: Variant.both,
             right: .works
         ),
         Situation(
-            id: "no-port-443",
-            title: "port 443 is blocked, and port 80 is open",
+            name: "no-port-443: port 443 is blocked, and port 80 is open",
             steps: [.rule(.provider, "forward", "tcp dport 443 drop")],
             facts: [.tcp(.anchor, 443, .silent), .page(.anchor, 204)],
             variants: Variant.anchored,
@@ -60,8 +55,7 @@ extension Situation {
             right: .works
         ),
         Situation(
-            id: "no-port-80",
-            title: "port 80 is blocked, and port 443 is open",
+            name: "no-port-80: port 80 is blocked, and port 443 is open",
             row: 20,
             steps: [.rule(.provider, "forward", "tcp dport 80 drop")],
             facts: [.tcp(.anchor, 80, .silent), .chain(.anchor, "anchor.example", isGood: true)],
@@ -70,8 +64,7 @@ extension Situation {
             right: .works
         ),
         Situation(
-            id: "transparent-proxy",
-            title: "a proxy answers 502 for an unassigned address, and lets other packets pass",
+            name: "transparent-proxy: a proxy answers 502 for an unassigned address, and lets other packets pass",
             row: 29,
             steps: Step.redirect(
                 .router,
@@ -84,9 +77,7 @@ extension Situation {
             right: .works
         ),
         Situation(
-            id: "transparent-proxy-redirects",
-            title:
-                "a proxy answers 302 for an unassigned address; the anchor's certificate arrives after a second",
+            name: "transparent-proxy-redirects: a proxy answers 302 for an unassigned address, and the anchor is slow",
             row: 29,
             steps: Step.redirect(
                 .router,
@@ -108,8 +99,7 @@ extension Situation {
             right: .works
         ),
         Situation(
-            id: "anchors-dead",
-            title: "the target answers, and the anchors do not",
+            name: "anchors-dead: the target answers, and the anchors do not",
             row: 45,
             steps: [.rule(.internet, "input", "tcp dport { 80, 443 } drop")],
             facts: [.tcp(.anchor, 80, .silent), .tcp(.secondAnchor, 443, .silent), .page(.host, 200)],
@@ -118,8 +108,7 @@ extension Situation {
             right: .works
         ),
         Situation(
-            id: "anchors-ill",
-            title: "the anchors answer 500 over verified TLS",
+            name: "anchors-ill: the anchors answer 500 over verified TLS",
             row: 47,
             sites: Site.anchors(.answer(500)) + Site.hosts(),
             facts: [.page(.anchor, 500), .chain(.anchor, "anchor.example", isGood: true)],
@@ -128,8 +117,7 @@ extension Situation {
             right: .works
         ),
         Situation(
-            id: "lossy",
-            title: "every third datagram and echo is lost",
+            name: "lossy: every third datagram and echo is lost",
             steps: [.rule(.router, "forward", "meta l4proto { icmp, ipv6-icmp, udp } numgen inc mod 3 0 drop")],
             facts: [.echo(.provider), .page(.anchor, 204)],
             isLossy: true,
@@ -137,15 +125,13 @@ extension Situation {
             right: Right(places: ["works", "degraded", "dns"])
         ),
         Situation(
-            id: "two-translations",
-            title: "another router before the provider translates addresses again",
+            name: "two-translations: another router before the provider translates addresses again",
             steps: secondRouter,
             facts: [.echo(.gateway), .echo(.provider), .page(.anchor, 204)],
             right: .works
         ),
         Situation(
-            id: "spare-gateway-dead",
-            title: "the unused one of two gateways is dead",
+            name: "spare-gateway-dead: the unused one of two gateways is dead",
             steps: secondUplink + [.deaf(.spare, "s0")],
             facts: [.echo(.gateway), .echo(.provider), .page(.anchor, 204)],
             variants: Variant.both,

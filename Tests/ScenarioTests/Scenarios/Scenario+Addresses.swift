@@ -2,106 +2,83 @@ extension Scenario {
     /// Addresses that are deleted and added.
     static let addresses = [
         Scenario(
-            id: "c1",
-            title: "last IPv4 address deleted",
+            name: "c1: last IPv4 address deleted",
             change: "C addr del 10.1.0.2/24 dev c0",
             undo: "C addr add 10.1.0.2/24 dev c0; C route add default via 10.1.0.1",
-            after: "g6"
+            reached: ("g46", "g6", "g46")
         ),
         Scenario(
-            id: "c1-alone",
-            title: "last IPv4 address deleted where there is no IPv6",
+            name: "c1-alone: last IPv4 address deleted where there is no IPv6",
             setup: noIPv6,
             change: "C addr del 10.1.0.2/24 dev c0",
             undo: "C addr add 10.1.0.2/24 dev c0; C route add default via 10.1.0.1",
-            before: "g4",
-            after: "",
-            back: "g4"
+            reached: ("g4", "", "g4")
         ),
         Scenario(
-            id: "c2",
-            title: "second address of another network deleted",
+            name: "c2: second address of another network deleted",
             setup: "C addr add 10.9.0.2/24 dev c0",
             change: "C addr del 10.9.0.2/24 dev c0",
             undo: "C addr add 10.9.0.2/24 dev c0",
-            after: "g46"
+            reached: ("g46", "g46", "g46")
         ),
         Scenario(
-            id: "c3",
-            title: "last global IPv6 address deleted, default route stays",
+            name: "c3: last global IPv6 address deleted, default route stays",
             change: "C addr del fd01::2/64 dev c0",
             undo: addresses6,
-            after: "g4"
+            reached: ("g46", "g4", "g46")
         ),
         Scenario(
-            id: "c3-alone",
-            title: "last global IPv6 address deleted where there is no IPv4",
+            name: "c3-alone: last global IPv6 address deleted where there is no IPv4",
             setup: noIPv4,
             change: "C addr del fd01::2/64 dev c0",
             undo: addresses6,
-            before: "g6",
-            after: "",
-            back: "g6"
+            reached: ("g6", "", "g6")
         ),
         Scenario(
-            id: "c4",
-            title: "all addresses flushed",
+            name: "c4: all addresses flushed",
             change: "C addr flush dev c0",
             undo: "C addr add 10.1.0.2/24 dev c0; \(addresses6); C route add default via 10.1.0.1",
-            after: ""
+            reached: ("g46", "", "g46")
         ),
         Scenario(
-            id: "c5",
-            title: "address deleted that the default route prefers",
+            name: "c5: address deleted that the default route prefers",
             setup: """
                 \(noIPv6); C addr add 10.1.0.3/32 dev c0
                 C route replace default via 10.1.0.1 src 10.1.0.3
                 """,
             change: "C addr del 10.1.0.3/32 dev c0",
             undo: "C route add default via 10.1.0.1",
-            before: "g4",
-            after: "",
-            back: "g4"
+            reached: ("g4", "", "g4")
         ),
         Scenario(
-            id: "r9",
-            title: "primary address deleted and its secondary with it",
+            name: "r9: primary address deleted and its secondary with it",
             setup: "\(noIPv6); C addr add 10.1.0.3/24 dev c0",
             change: "C addr del 10.1.0.2/24 dev c0",
             undo: "C addr add 10.1.0.2/24 dev c0; C route add default via 10.1.0.1",
-            before: "g4",
-            after: "",
-            back: "g4"
+            reached: ("g4", "", "g4")
         ),
         Scenario(
-            id: "r9-promoted",
-            title: "primary address deleted, its secondary promoted",
+            name: "r9-promoted: primary address deleted, its secondary promoted",
             setup: "\(noIPv6); C sysctl net.ipv4.conf.c0.promote_secondaries=1; C addr add 10.1.0.3/24 dev c0",
             change: "C addr del 10.1.0.2/24 dev c0",
             undo: "C addr add 10.1.0.2/24 dev c0",
-            before: "g4",
-            after: "g4",
-            back: "g4"
+            reached: ("g4", "g4", "g4")
         ),
         Scenario(
-            id: "m8",
-            title: "IPv6 disabled and enabled on the uplink",
+            name: "m8: IPv6 disabled and enabled on the uplink",
             change: noIPv6,
             undo: "C sysctl net.ipv6.conf.c0.disable_ipv6=0; \(addresses6); C route add default via fd01::1",
-            after: "g4"
+            reached: ("g46", "g4", "g46")
         ),
         Scenario(
-            id: "m8-alone",
-            title: "IPv6 disabled everywhere where there is no IPv4",
+            name: "m8-alone: IPv6 disabled everywhere where there is no IPv4",
             setup: noIPv4,
             change: "C sysctl net.ipv6.conf.all.disable_ipv6=1",
             undo: """
                 C sysctl net.ipv6.conf.all.disable_ipv6=0
                 \(addresses6); C route add default via fd01::1
                 """,
-            before: "g6",
-            after: "",
-            back: "g6"
+            reached: ("g6", "", "g6")
         ),
     ]
 }
@@ -110,114 +87,84 @@ extension Scenario {
     /// Addresses and routes with a limited lifetime.
     static let lifetimes = [
         Scenario(
-            id: "m1",
-            title: "tentative address becomes usable",
+            name: "m1: tentative address becomes usable",
             setup: "\(noIPv4); C addr del fd01::2/64 dev c0; C sysctl net.ipv6.conf.c0.accept_dad=1",
             change: "C addr add fd01::2/64 dev c0",
             undo: "C addr del fd01::2/64 dev c0",
-            before: "",
-            after: "g6",
-            back: ""
+            reached: ("", "g6", "")
         ),
         Scenario(
-            id: "m1-neighbour",
-            title: "neighbour in reach while the address is tentative",
+            name: "m1-neighbour: neighbour in reach while the address is tentative",
             setup: """
                 \(noIPv4); C addr del fd01::2/64 dev c0; C -6 route del default
                 C sysctl net.ipv6.conf.c0.accept_dad=1; C sysctl net.ipv6.conf.c0.dad_transmits=20
                 """,
             change: "C addr add fd01::2/64 dev c0",
             undo: "C addr del fd01::2/64 dev c0",
-            before: "",
-            after: "a",
-            back: "",
+            reached: ("", "a", ""),
             hosts: ["fd01::1"]
         ),
         Scenario(
-            id: "m2",
-            title: "address that somebody else has",
+            name: "m2: address that somebody else has",
             setup: """
                 \(noIPv4); C addr del fd01::2/64 dev c0; C sysctl net.ipv6.conf.c0.accept_dad=1
                 R addr add fd01::2/64 dev r0 nodad
                 """,
             change: "C addr add fd01::2/64 dev c0",
             undo: "C addr del fd01::2/64 dev c0; R addr del fd01::2/64 dev r0; \(addresses6)",
-            before: "",
-            after: "",
-            back: "g6",
+            reached: ("", "", "g6"),
             quiet: .milliseconds(2500)
         ),
         Scenario(
-            id: "m3",
-            title: "IPv6 address expires",
+            name: "m3: IPv6 address expires",
             setup: noIPv4,
             change: "C addr change fd01::2/64 dev c0 valid_lft 3 preferred_lft 1",
             undo: addresses6,
-            before: "g6",
-            after: "",
-            back: "g6"
+            reached: ("g6", "", "g6")
         ),
         Scenario(
-            id: "m3-deprecated",
-            title: "IPv6 address deprecated but used",
+            name: "m3-deprecated: IPv6 address deprecated but used",
             setup: noIPv4,
             change: "C addr change fd01::2/64 dev c0 valid_lft 1000 preferred_lft 0",
             undo: "C addr change fd01::2/64 dev c0 valid_lft forever preferred_lft forever",
-            before: "g6",
-            after: "g6",
-            back: "g6"
+            reached: ("g6", "g6", "g6")
         ),
         Scenario(
-            id: "m4",
-            title: "IPv4 address expires as without DHCP renewal",
+            name: "m4: IPv4 address expires as without DHCP renewal",
             setup: noIPv6,
             change: "C addr change 10.1.0.2/24 dev c0 valid_lft 2 preferred_lft 2",
             undo: "C addr add 10.1.0.2/24 dev c0; C route add default via 10.1.0.1",
-            before: "g4",
-            after: "",
-            back: "g4"
+            reached: ("g4", "", "g4")
         ),
         Scenario(
-            id: "m5",
-            title: "IPv6 default route expires in silence",
+            name: "m5: IPv6 default route expires in silence",
             setup: noIPv4,
             change: "C route replace default via fd01::1 expires 3",
             undo: "C route replace default via fd01::1",
-            before: "g6",
-            after: "",
-            back: "g6"
+            reached: ("g6", "", "g6")
         ),
         Scenario(
-            id: "m5-renewed",
-            title: "IPv6 default route about to expire is renewed",
+            name: "m5-renewed: IPv6 default route about to expire is renewed",
             setup: "\(noIPv4); C route replace default via fd01::1 expires 60",
             change: "C route replace default via fd01::1 expires 4; C route replace default via fd01::1 expires 100",
             undo: "C route replace default via fd01::1",
-            before: "g6",
-            after: "g6",
-            back: "g6",
+            reached: ("g6", "g6", "g6"),
             quiet: .milliseconds(5000)
         ),
         Scenario(
-            id: "m6",
-            title: "router advertises, then dies",
+            name: "m6: router advertises, then dies",
             setup: "\(noIPv4); C -6 route del default; C addr del fd01::2/64 dev c0",
             change: "R radvd 5",
             undo: "R radvd KILL",
-            before: "",
-            after: "g6",
-            back: "",
+            reached: ("", "g6", ""),
             needs: [.radvd]
         ),
         Scenario(
-            id: "m7",
-            title: "router advertises, then says goodbye",
+            name: "m7: router advertises, then says goodbye",
             setup: "\(noIPv4); C -6 route del default; C addr del fd01::2/64 dev c0",
             change: "R radvd 60",
             undo: "R radvd TERM",
-            before: "",
-            after: "g6",
-            back: "",
+            reached: ("", "g6", ""),
             needs: [.radvd]
         ),
     ]

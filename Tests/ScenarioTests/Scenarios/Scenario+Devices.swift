@@ -4,94 +4,87 @@ extension Scenario {
     /// Devices that are added, deleted, moved, renamed or otherwise changed.
     static let devices = [
         Scenario(
-            id: "g1",
-            title: "device moved to another namespace and back",
+            name: "g1: device moved to another namespace and back",
             change: "C link set c0 netns $S",
             undo: "S link set c0 netns $C; C link set c0 up; C addr add 10.1.0.2/24 dev c0; \(addresses6); \(defaults)",
-            after: ""
+            reached: ("g46", "", "g46")
         ),
-        Scenario(id: "h1", title: "device deleted and made again", change: "C link del c0", undo: newPair, after: ""),
         Scenario(
-            id: "h2",
-            title: "device deleted from its far end and made again",
+            name: "h1: device deleted and made again",
+            change: "C link del c0",
+            undo: newPair,
+            reached: ("g46", "", "g46")
+        ),
+        Scenario(
+            name: "h2: device deleted from its far end and made again",
             change: "R link del r0",
             undo: newPair,
-            after: ""
+            reached: ("g46", "", "g46")
         ),
         Scenario(
-            id: "f1",
-            title: "device renamed",
+            name: "f1: device renamed",
             change: "C link set c0 name wan0",
             undo: "C link set wan0 name c0",
-            after: "g46"
+            reached: ("g46", "g46", "g46")
         ),
         Scenario(
-            id: "f2",
-            title: "device renamed, then unplugged",
+            name: "f2: device renamed, then unplugged",
             setup: "C link set c0 name wan0",
             change: unplug,
             undo: plug,
-            after: ""
+            reached: ("g46", "", "g46")
         ),
         Scenario(
-            id: "g2",
-            title: "uplink that appears after the start",
+            name: "g2: uplink that appears after the start",
             uplinks: .none,
             change: "C link set c0 up; C addr add 10.1.0.2/24 dev c0; C route add default via 10.1.0.1",
             undo: "C link set c0 down",
-            before: "",
-            after: "g4",
-            back: ""
+            reached: ("", "g4", "")
         ),
     ]
 
     /// Two uplinks, one of which fails.
     static let uplinkPairs = [
         Scenario(
-            id: "n5",
-            title: "first uplink switched off, the second takes over",
+            name: "n5: first uplink switched off, the second takes over",
             uplinks: .two,
             setup: backup,
             change: "C link set c0 down",
             undo: upAgain,
-            after: "g46",
+            reached: ("g46", "g46", "g46"),
             quiet: .milliseconds(1300)
         ),
         Scenario(
-            id: "n6",
-            title: "both uplinks switched off",
+            name: "n6: both uplinks switched off",
             uplinks: .two,
             setup: backup,
             change: "C link set c0 down; C link set c1 down",
             undo: upAgain,
-            after: ""
+            reached: ("g46", "", "g46")
         ),
         Scenario(
-            id: "n7",
-            title: "first uplink deleted, the second takes over",
+            name: "n7: first uplink deleted, the second takes over",
             uplinks: .two,
             setup: backup,
             change: "C link del c0",
             undo: newPair,
-            after: "g46"
+            reached: ("g46", "g46", "g46")
         ),
         Scenario(
-            id: "n8",
-            title: "second uplink alone, unplugged",
+            name: "n8: second uplink alone, unplugged",
             uplinks: .two,
             setup: "\(backup); C link set c0 down",
             change: "R link set r1 down",
             undo: "R link set r1 up; R addr add fd02::1/64 dev r1 nodad",
-            after: ""
+            reached: ("g46", "", "g46")
         ),
         Scenario(
-            id: "n9",
-            title: "idle second uplink unplugged",
+            name: "n9: idle second uplink unplugged",
             uplinks: .two,
             setup: backup,
             change: "R link set r1 down",
             undo: "R link set r1 up; R addr add fd02::1/64 dev r1 nodad",
-            after: "g46",
+            reached: ("g46", "g46", "g46"),
             quiet: .milliseconds(1300)
         ),
     ]
@@ -101,107 +94,91 @@ extension Scenario {
     /// Devices stacked on other devices.
     static let stacked = [
         Scenario(
-            id: "o1",
-            title: "bridge loses its only live port",
+            name: "o1: bridge loses its only live port",
             setup: bridged,
             change: unplug,
             undo: plug,
-            after: ""
+            reached: ("g46", "", "g46")
         ),
         Scenario(
-            id: "o1-released",
-            title: "bridge releases its only port",
+            name: "o1-released: bridge releases its only port",
             setup: bridged,
             change: "C link set c0 nomaster",
             undo: "C link set c0 master br0",
-            after: ""
+            reached: ("g46", "", "g46")
         ),
         Scenario(
-            id: "o1-off",
-            title: "bridge switched off and on",
+            name: "o1-off: bridge switched off and on",
             setup: bridged,
             change: "C link set br0 down",
             undo: "C link set br0 up; C addr add fd01::2/64 dev br0 nodad; \(defaults)",
-            after: ""
+            reached: ("g46", "", "g46")
         ),
         Scenario(
-            id: "o1-port-off",
-            title: "only port of a bridge switched off and on",
+            name: "o1-port-off: only port of a bridge switched off and on",
             setup: bridged,
             change: "C link set c0 down",
             undo: "C link set c0 up",
-            after: ""
+            reached: ("g46", "", "g46")
         ),
         Scenario(
-            id: "o2",
-            title: "macvlan on an unplugged device",
+            name: "o2: macvlan on an unplugged device",
             setup: macvlan,
             change: unplug,
             undo: plug,
-            after: ""
+            reached: ("g46", "", "g46")
         ),
         Scenario(
-            id: "o2-off",
-            title: "macvlan on a device switched off and on",
+            name: "o2-off: macvlan on a device switched off and on",
             setup: macvlan,
             change: "C link set c0 down",
             undo: "C link set c0 up",
-            after: ""
+            reached: ("g46", "", "g46")
         ),
         Scenario(
-            id: "o2-gone",
-            title: "macvlan deleted and made again",
+            name: "o2-gone: macvlan deleted and made again",
             setup: macvlan,
             change: "C link del mv0",
             undo: macvlanAgain,
-            after: ""
+            reached: ("g46", "", "g46")
         ),
         Scenario(
-            id: "o3",
-            title: "bridge over a vxlan whose underlay is unplugged",
+            name: "o3: bridge over a vxlan whose underlay is unplugged",
             setup: bridgedTunnel("10.1.0.1"),
             change: unplug,
             undo: plug,
-            before: "g4",
-            after: "",
-            back: "g4"
+            reached: ("g4", "", "g4")
         ),
         Scenario(
-            id: "o3-route",
-            title: "bridge over a vxlan whose far end has no route",
+            name: "o3-route: bridge over a vxlan whose far end has no route",
             setup: bridgedTunnel("10.1.0.1"),
             change: "C rule add pref 50 to 10.1.0.1 unreachable",
             undo: "C rule del pref 50",
-            before: "g4",
-            after: "",
-            back: "g4"
+            reached: ("g4", "", "g4")
         ),
         Scenario(
-            id: "o4",
-            title: "default route moved to a macvlan over a device that discards packets, and back",
+            name: "o4: default route moved to a macvlan over a device that discards packets, and back",
             setup: """
                 C link add ifb9 type ifb; C link set ifb9 up; C link add mv9 link ifb9 type macvlan mode bridge
                 C link set mv9 up; C addr add 10.9.9.2/24 dev mv9; C addr add fd99::2/64 dev mv9 nodad
                 """,
             change: "\(noDefaults); C route add default via 10.9.9.1; C route add default via fd99::1",
             undo: "\(noDefaults); \(defaults)",
-            after: ""
+            reached: ("g46", "", "g46")
         ),
         Scenario(
-            id: "o5",
-            title: "bridge keeps a port that discards packets while the other is unplugged",
+            name: "o5: bridge keeps a port that discards packets while the other is unplugged",
             setup: "\(bridged); C link add ifb9 type ifb; C link set ifb9 up; C link set ifb9 master br0",
             change: unplug,
             undo: plug,
-            after: ""
+            reached: ("g46", "", "g46")
         ),
         Scenario(
-            id: "o5-last",
-            title: "bridge is left with a port that discards packets",
+            name: "o5-last: bridge is left with a port that discards packets",
             setup: "\(bridged); C link add ifb9 type ifb; C link set ifb9 up; C link set ifb9 master br0",
             change: "C link set c0 nomaster",
             undo: "C link set c0 master br0",
-            after: ""
+            reached: ("g46", "", "g46")
         ),
     ]
 

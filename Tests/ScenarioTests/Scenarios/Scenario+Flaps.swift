@@ -4,81 +4,67 @@ extension Scenario {
     /// Changes that are faster than any reader can follow. Only the final state counts.
     static let flaps = [
         Scenario(
-            id: "flap-off",
-            title: "100 times switched on and off",
+            name: "flap-off: 100 times switched on and off",
             change: "C 100x link set c0 up,link set c0 down",
             undo: upAgain,
-            after: "",
+            reached: ("g46", "", "g46"),
             mayFlip: true
         ),
         Scenario(
-            id: "flap-on",
-            title: "100 times switched off and on, with all routes",
+            name: "flap-on: 100 times switched off and on, with all routes",
             change: """
                 C 100x link set c0 down,link set c0 up,route add default via 10.1.0.1
                 \(addresses6); C route add default via fd01::1
                 """,
             undo: "",
-            after: "g46",
+            reached: ("g46", "g46", "g46"),
             mayFlip: true,
             quiet: .milliseconds(1300)
         ),
         Scenario(
-            id: "flap-unplugged",
-            title: "100 times plugged in and unplugged",
+            name: "flap-unplugged: 100 times plugged in and unplugged",
             change: "R 100x link set r0 up,link set r0 down",
             undo: plug,
-            after: "",
+            reached: ("g46", "", "g46"),
             mayFlip: true
         ),
         Scenario(
-            id: "flap-plugged",
-            title: "100 times unplugged and plugged in",
+            name: "flap-plugged: 100 times unplugged and plugged in",
             change: "R 100x link set r0 down,link set r0 up; R addr add fd01::1/64 dev r0 nodad",
             undo: "",
-            after: "g46",
+            reached: ("g46", "g46", "g46"),
             mayFlip: true,
             quiet: .milliseconds(1300)
         ),
         Scenario(
-            id: "flap-routes",
-            title: "100 times default routes deleted and added",
+            name: "flap-routes: 100 times default routes deleted and added",
             change: "C 100x route del default,route add default via 10.1.0.1",
             undo: "C 100x route del ::/0,route add ::/0 via fd01::1",
-            after: "g46",
+            reached: ("g46", "g46", "g46"),
             mayFlip: true
         ),
         Scenario(
-            id: "flap-routes-gone",
-            title: "100 times a default route added and deleted",
+            name: "flap-routes-gone: 100 times a default route added and deleted",
             setup: "\(noIPv6); C route del default",
             change: "C 100x route add default via 10.1.0.1,route del default",
             undo: "C route add default via 10.1.0.1",
-            before: "",
-            after: "",
-            back: "g4",
+            reached: ("", "", "g4"),
             mayFlip: true
         ),
         Scenario(
-            id: "flap-addresses",
-            title: "100 times the address deleted and added",
+            name: "flap-addresses: 100 times the address deleted and added",
             setup: noIPv6,
             change: "C 100x addr del 10.1.0.2/24 dev c0,addr add 10.1.0.2/24 dev c0",
             undo: "C route add default via 10.1.0.1",
-            before: "g4",
-            after: "",
-            back: "g4",
+            reached: ("g4", "", "g4"),
             mayFlip: true
         ),
         Scenario(
-            id: "flap-rules",
-            title: "100 times a rule that forbids all, added and deleted",
+            name: "flap-rules: 100 times a rule that forbids all, added and deleted",
             setup: noIPv6,
             change: "C 100x rule add pref 100 prohibit,rule del pref 100; C rule add pref 100 prohibit",
             undo: "C rule del pref 100",
-            before: "g4",
-            after: "",
-            back: "g4",
+            reached: ("g4", "", "g4"),
             mayFlip: true
         ),
     ]
@@ -89,52 +75,43 @@ extension Scenario {
     /// must not appear as two changes.
     static let swaps = [
         Scenario(
-            id: "s1",
-            title: "both default routes replaced in one burst",
+            name: "s1: both default routes replaced in one burst",
             uplinks: .two,
             change: "C route replace default via 10.2.0.1; C route replace default via fd02::1",
             undo: "C route replace default via 10.1.0.1; C route replace default via fd01::1",
-            after: "g46",
+            reached: ("g46", "g46", "g46"),
             alone: true
         ),
         Scenario(
-            id: "s2",
-            title: "IPv4 default route deleted and added in one burst",
+            name: "s2: IPv4 default route deleted and added in one burst",
             uplinks: .two,
             setup: noIPv6,
             change: "C route del default; C route add default via 10.2.0.1",
             undo: "C route del default; C route add default via 10.1.0.1",
-            before: "g4",
-            after: "g4",
-            back: "g4",
+            reached: ("g4", "g4", "g4"),
             mayFlip: true,
             alone: true
         ),
         Scenario(
-            id: "s2-ipv6",
-            title: "IPv6 default route deleted and added in one burst",
+            name: "s2-ipv6: IPv6 default route deleted and added in one burst",
             uplinks: .two,
             setup: noIPv4,
             change: "C route del ::/0; C route add ::/0 via fd02::1",
             undo: "C route del ::/0; C route add ::/0 via fd01::1",
-            before: "g6",
-            after: "g6",
-            back: "g6",
+            reached: ("g6", "g6", "g6"),
             mayFlip: true,
             alone: true
         ),
         Scenario(
-            id: "s3",
-            title: "default routes replaced 100 times",
+            name: "s3: default routes replaced 100 times",
             uplinks: .two,
             change: "C 50x route replace default via 10.2.0.1,route replace default via 10.1.0.1",
             undo: "C 50x route replace ::/0 via fd02::1,route replace ::/0 via fd01::1",
-            after: "g46",
+            reached: ("g46", "g46", "g46"),
             alone: true
         ),
         Scenario(
-            id: "s4",
-            title: "address renewed in one burst",
+            name: "s4: address renewed in one burst",
             setup: noIPv6,
             change: """
                 C addr del 10.1.0.2/24 dev c0; C addr add 10.1.0.5/24 dev c0
@@ -144,9 +121,7 @@ extension Scenario {
                 C addr del 10.1.0.5/24 dev c0; C addr add 10.1.0.2/24 dev c0
                 C route add default via 10.1.0.1
                 """,
-            before: "g4",
-            after: "g4",
-            back: "g4",
+            reached: ("g4", "g4", "g4"),
             mayFlip: true,
             alone: true
         ),

@@ -6,131 +6,100 @@ extension Scenario {
         ["prohibit", "unreachable", "blackhole"].flatMap { action in
             [
                 Scenario(
-                    id: "i4-\(action)",
-                    title: "\(action) rule for IPv4",
+                    name: "i4-\(action): \(action) rule for IPv4",
                     setup: noIPv6,
                     change: "C rule add pref 100 \(action)",
                     undo: "C rule del pref 100",
-                    before: "g4",
-                    after: "",
-                    back: "g4"
+                    reached: ("g4", "", "g4")
                 ),
                 Scenario(
-                    id: "i4-\(action)-ipv6",
-                    title: "\(action) rule for IPv6",
+                    name: "i4-\(action)-ipv6: \(action) rule for IPv6",
                     setup: noIPv4,
                     change: "C -6 rule add pref 100 \(action)",
                     undo: "C -6 rule del pref 100",
-                    before: "g6",
-                    after: "",
-                    back: "g6"
+                    reached: ("g6", "", "g6")
                 ),
             ]
         } + [
             Scenario(
-                id: "i5",
-                title: "rule that forbids our own user",
+                name: "i5: rule that forbids our own user",
                 setup: noIPv6,
                 change: "C rule add pref 100 uidrange 0-0 prohibit",
                 undo: "C rule del pref 100",
-                before: "g4",
-                after: "",
-                back: "g4"
+                reached: ("g4", "", "g4")
             ),
             Scenario(
-                id: "i5-other",
-                title: "rule that forbids another user",
+                name: "i5-other: rule that forbids another user",
                 setup: noIPv6,
                 change: "C rule add pref 100 uidrange 1-1 prohibit",
                 undo: "C rule del pref 100",
-                before: "g4",
-                after: "g4",
-                back: "g4",
+                reached: ("g4", "g4", "g4"),
                 needs: [.otherUsers]
             ),
             Scenario(
-                id: "x3-output",
-                title: "rule that forbids what this machine sends",
+                name: "x3-output: rule that forbids what this machine sends",
                 setup: noIPv6,
                 change: "C rule add pref 100 iif lo prohibit",
                 undo: "C rule del pref 100",
-                before: "g4",
-                after: "",
-                back: "g4"
+                reached: ("g4", "", "g4")
             ),
             Scenario(
-                id: "x3-device",
-                title: "rule for sockets bound to a device",
+                name: "x3-device: rule for sockets bound to a device",
                 change: "C rule add pref 100 oif c0 prohibit",
                 undo: "C rule del pref 100",
-                after: "g46"
+                reached: ("g46", "g46", "g46")
             ),
             Scenario(
-                id: "x3-destination",
-                title: "rules that forbid one network of each family",
+                name: "x3-destination: rules that forbid one network of each family",
                 change:
                     "C rule add pref 100 to 203.0.113.0/24 prohibit; C -6 rule add pref 100 to fd77::/64 unreachable",
                 undo: "C rule del pref 100; C -6 rule del pref 100",
-                after: "g"
+                reached: ("g46", "g", "g46")
             ),
         ]
 
     /// Policy rules that select a table.
     static let tables = [
         Scenario(
-            id: "i1",
-            title: "rule for marked packets",
+            name: "i1: rule for marked packets",
             change: "C rule add fwmark 0x1 lookup 100; C -6 rule add fwmark 0x1 lookup 100",
             undo: "C rule del fwmark 0x1 lookup 100; C -6 rule del fwmark 0x1 lookup 100",
-            after: "g46"
+            reached: ("g46", "g46", "g46")
         ),
         Scenario(
-            id: "i2",
-            title: "rule makes the table with the default route count",
+            name: "i2: rule makes the table with the default route count",
             setup: "\(noDefaults); C route add default via 10.1.0.1 table 100",
             change: "C rule add pref 1000 lookup 100",
             undo: "C rule del pref 1000",
-            before: "",
-            after: "g4",
-            back: ""
+            reached: ("", "g4", "")
         ),
         Scenario(
-            id: "i2-ipv6",
-            title: "rule makes the table with the IPv6 default route count",
+            name: "i2-ipv6: rule makes the table with the IPv6 default route count",
             setup: "\(noDefaults); C route add ::/0 via fd01::1 table 100",
             change: "C -6 rule add pref 1000 lookup 100",
             undo: "C -6 rule del pref 1000",
-            before: "",
-            after: "g6",
-            back: ""
+            reached: ("", "g6", "")
         ),
         Scenario(
-            id: "i2-host",
-            title: "rule sends one host to a table that refuses",
+            name: "i2-host: rule sends one host to a table that refuses",
             setup: "C route add unreachable default table 100",
             change: "C rule add pref 1000 to 203.0.113.0/24 lookup 100",
             undo: "C rule del pref 1000",
-            after: "g6"
+            reached: ("g46", "g6", "g46")
         ),
         Scenario(
-            id: "i6",
-            title: "rule of the main table deleted",
+            name: "i6: rule of the main table deleted",
             setup: noIPv6,
             change: "C rule del pref 32766",
             undo: "C rule add pref 32766 lookup main",
-            before: "g4",
-            after: "",
-            back: "g4"
+            reached: ("g4", "", "g4")
         ),
         Scenario(
-            id: "i7",
-            title: "default routes of the main table suppressed",
+            name: "i7: default routes of the main table suppressed",
             setup: noIPv6,
             change: "C rule add pref 100 lookup main suppress_prefixlength 0; C rule del pref 32766",
             undo: "C rule add pref 32766 lookup main; C rule del pref 100",
-            before: "g4a",
-            after: "a",
-            back: "g4a",
+            reached: ("g4a", "a", "g4a"),
             hosts: ["10.1.0.1"]
         ),
     ]
@@ -140,49 +109,36 @@ extension Scenario {
     /// Policy rules that select by the source address.
     static let sourceRules = [
         Scenario(
-            id: "x2",
-            title: "rule that forbids our own IPv4 source",
+            name: "x2: rule that forbids our own IPv4 source",
             setup: noIPv6,
             change: "C rule add pref 100 from 10.1.0.2 prohibit",
             undo: "C rule del pref 100",
-            before: "g4",
-            after: "",
-            back: "g4"
+            reached: ("g4", "", "g4")
         ),
         Scenario(
-            id: "x2-ipv6",
-            title: "rule that forbids our own IPv6 source, which nobody has chosen yet when it is asked",
+            name: "x2-ipv6: rule that forbids our own IPv6 source, which nobody has chosen yet when it is asked",
             setup: noIPv4,
             change: "C -6 rule add pref 100 from fd01::2 prohibit",
             undo: "C -6 rule del pref 100",
-            before: "g6",
-            after: "g6",
-            back: "g6"
+            reached: ("g6", "g6", "g6")
         ),
         Scenario(
-            id: "x2-table",
-            title: "rule that sends our own IPv4 source to a table that refuses",
+            name: "x2-table: rule that sends our own IPv4 source to a table that refuses",
             setup: "\(noIPv6); C route add unreachable default table 100",
             change: "C rule add pref 100 from 10.1.0.0/24 lookup 100",
             undo: "C rule del pref 100",
-            before: "g4",
-            after: "",
-            back: "g4"
+            reached: ("g4", "", "g4")
         ),
         Scenario(
-            id: "x2-uplink",
-            title: "rule that sends our own IPv4 source to a second uplink",
+            name: "x2-uplink: rule that sends our own IPv4 source to a second uplink",
             uplinks: .two,
             setup: "\(noIPv6); C route add default via 10.2.0.1 table 100",
             change: "C rule add pref 100 from 10.1.0.2 lookup 100",
             undo: "C rule del pref 100",
-            before: "g4",
-            after: "g4",
-            back: "g4"
+            reached: ("g4", "g4", "g4")
         ),
         Scenario(
-            id: "x2-dead",
-            title: "second uplink that a source rule uses is unplugged",
+            name: "x2-dead: second uplink that a source rule uses is unplugged",
             uplinks: .two,
             setup: """
                 \(noIPv6); C route add default via 10.2.0.1 table 100
@@ -190,13 +146,10 @@ extension Scenario {
                 """,
             change: "R link set r1 down",
             undo: "R link set r1 up",
-            before: "g4",
-            after: "",
-            back: "g4"
+            reached: ("g4", "", "g4")
         ),
         Scenario(
-            id: "x2-saved",
-            title: "unplugged uplink that a source rule avoids",
+            name: "x2-saved: unplugged uplink that a source rule avoids",
             uplinks: .two,
             setup: """
                 \(noIPv6); C addr add 10.99.0.1/32 dev lo; R route add 10.99.0.1/32 via 10.2.0.2
@@ -205,9 +158,7 @@ extension Scenario {
                 """,
             change: unplug,
             undo: plug,
-            before: "g4",
-            after: "g4",
-            back: "g4",
+            reached: ("g4", "g4", "g4"),
             quiet: .milliseconds(1300)
         ),
     ]
@@ -217,79 +168,58 @@ extension Scenario {
     /// Default routes on a client without a source address that other hosts can reply to.
     static let sources = [
         Scenario(
-            id: "r3",
-            title: "default route with link-local addresses alone",
+            name: "r3: default route with link-local addresses alone",
             setup: "\(noIPv4); C addr del fd01::2/64 dev c0; C -6 route del default",
             change: "C -6 route add default via fe80::ff:fe00:101 dev c0",
             undo: addresses6,
-            before: "",
-            after: "",
-            back: "g6"
+            reached: ("", "", "g6")
         ),
         Scenario(
-            id: "r4",
-            title: "default route without any source address",
+            name: "r4: default route without any source address",
             setup: "\(noIPv6); \(noIPv4)",
             change: "C route add 10.1.0.1/32 dev c0; C route add default via 10.1.0.1 dev c0",
             undo: "C addr add 10.1.0.2/24 dev c0",
-            before: "",
-            after: "",
-            back: "g4"
+            reached: ("", "", "g4")
         ),
         Scenario(
-            id: "r4-link",
-            title: "default route to the link without any source address",
+            name: "r4-link: default route to the link without any source address",
             setup: "\(noIPv6); \(noIPv4)",
             change: "C route add default dev c0",
             undo: "C route del default; C addr add 10.1.0.2/24 dev c0; C route add default via 10.1.0.1",
-            before: "",
-            after: "",
-            back: "g4"
+            reached: ("", "", "g4")
         ),
         Scenario(
-            id: "r3-neighbour",
-            title: "neighbour on the link with a link-local source alone",
+            name: "r3-neighbour: neighbour on the link with a link-local source alone",
             setup: "\(noIPv4); C -6 route del default",
             change: "C route add fd01::/64 dev c0 metric 300; C addr del fd01::2/64 dev c0",
             undo: addresses6,
-            before: "a",
-            after: "a",
-            back: "a",
+            reached: ("a", "a", "a"),
             hosts: ["fd01::1"]
         ),
         Scenario(
-            id: "r3-gateway",
-            title: "the gateway itself, by its own route, with a link-local source alone",
+            name: "r3-gateway: the gateway itself, by its own route, with a link-local source alone",
             change: "C addr del fd01::2/64 dev c0",
             undo: addresses6,
-            before: "g46a",
-            after: "g4a",
-            back: "g46a",
+            reached: ("g46a", "g4a", "g46a"),
             hosts: ["fd01::1"]
         ),
         Scenario(
-            id: "r10",
-            title: "IPv4 link-local address alone, as without DHCP",
+            name: "r10: IPv4 link-local address alone, as without DHCP",
             setup: """
                 \(noIPv6); \(noIPv4); R addr add 169.254.0.1/16 dev r0
                 C route add 10.1.0.0/24 dev c0; C route add default via 10.1.0.1
                 """,
             change: "C addr add 169.254.7.7/16 dev c0 scope link",
             undo: "C addr del 169.254.7.7/16 dev c0",
-            before: "",
-            after: "ab",
-            back: "",
+            reached: ("", "ab", ""),
             hosts: ["169.254.0.1", "10.1.0.1"]
         ),
         Scenario(
-            id: "r11",
-            title: "an address of 169.254.0.0/16 with global scope, whose router leads everywhere",
+            name: "r11: an address of 169.254.0.0/16 with global scope, whose router leads everywhere",
             setup: "\(noIPv6); \(noIPv4); R addr add 169.254.129.1/24 dev r0",
             change: "C addr add 169.254.129.3/24 dev c0; C route add default via 169.254.129.1",
             undo: "C addr del 169.254.129.3/24 dev c0",
-            before: "",
-            after: "g4a",
-            back: "",
+            reached: ("", "g4a", ""),
             hosts: ["169.254.129.1"]
         ),
     ]

@@ -4,24 +4,21 @@ extension Scenario {
     /// Tunnels in addition to the uplink, and instead of it.
     static let tunnels = [
         Scenario(
-            id: "x7",
-            title: "all traffic sent into a tunnel, as wg-quick does",
+            name: "x7: all traffic sent into a tunnel, as wg-quick does",
             setup: tunnel,
             change: intoTunnel,
             undo: outOfTunnel,
-            after: "g46"
+            reached: ("g46", "g46", "g46")
         ),
         Scenario(
-            id: "x7-unplugged",
-            title: "tunnel that takes all traffic loses its carrier",
+            name: "x7-unplugged: tunnel that takes all traffic loses its carrier",
             setup: "\(tunnel); \(intoTunnel)",
             change: "R link set wgp down",
             undo: "R link set wgp up; R addr add fd20::1/64 dev wgp nodad",
-            after: ""
+            reached: ("g46", "", "g46")
         ),
         Scenario(
-            id: "x7-off",
-            title: "tunnel that takes all traffic switched off, the uplink is left",
+            name: "x7-off: tunnel that takes all traffic switched off, the uplink is left",
             setup: "\(tunnel); \(intoTunnel)",
             change: "C link set wg0 down",
             undo: """
@@ -29,11 +26,10 @@ extension Scenario {
                 C route add default via 10.200.0.1 dev wg0 table 51820
                 C -6 route add default via fd20::1 dev wg0 table 51820
                 """,
-            after: "g46"
+            reached: ("g46", "g46", "g46")
         ),
         Scenario(
-            id: "r8",
-            title: "vxlan whose underlay is unplugged",
+            name: "r8: vxlan whose underlay is unplugged",
             setup: """
                 R link add vxp type vxlan id 7 local 10.1.0.1 remote 10.1.0.2 dstport 4789
                 R link set vxp up; R addr add 10.50.0.1/24 dev vxp
@@ -43,13 +39,10 @@ extension Scenario {
                 """,
             change: unplug,
             undo: plug,
-            before: "g4",
-            after: "",
-            back: "g4"
+            reached: ("g4", "", "g4")
         ),
         Scenario(
-            id: "r8-route",
-            title: "vxlan whose far end is left to the route through the vxlan itself",
+            name: "r8-route: vxlan whose far end is left to the route through the vxlan itself",
             setup: """
                 S link add vxp type vxlan id 7 local 10.3.0.2 remote 10.1.0.2 dstport 4789
                 S link set vxp up; S addr add 10.50.0.1/24 dev vxp
@@ -59,13 +52,10 @@ extension Scenario {
                 """,
             change: "C route del 10.3.0.0/24",
             undo: "C route add 10.3.0.0/24 via 10.1.0.1",
-            before: "g4",
-            after: "",
-            back: "g4"
+            reached: ("g4", "", "g4")
         ),
         Scenario(
-            id: "r8-source",
-            title: "vxlan whose own address is deleted",
+            name: "r8-source: vxlan whose own address is deleted",
             setup: """
                 \(noIPv6); C addr add 10.1.0.9/24 dev c0
                 R link add vxp type vxlan id 7 local 10.1.0.1 remote 10.1.0.9 dstport 4789
@@ -75,13 +65,10 @@ extension Scenario {
                 """,
             change: "C addr del 10.1.0.9/24 dev c0",
             undo: "C addr add 10.1.0.9/24 dev c0",
-            before: "g4",
-            after: "",
-            back: "g4"
+            reached: ("g4", "", "g4")
         ),
         Scenario(
-            id: "r8-several",
-            title: "vxlan with two far ends in its forwarding table, unplugged",
+            name: "r8-several: vxlan with two far ends in its forwarding table, unplugged",
             setup: """
                 \(noIPv6); R link add vxp type vxlan id 7 local 10.1.0.1 remote 10.1.0.2 dstport 4789
                 R link set vxp up; R addr add 10.50.0.1/24 dev vxp
@@ -92,26 +79,22 @@ extension Scenario {
                 """,
             change: unplug,
             undo: plug,
-            before: "g4",
-            after: "",
-            back: "g4"
+            reached: ("g4", "", "g4")
         ),
         Scenario(
-            id: "p1",
-            title: "tunnel whose program goes away and comes back",
+            name: "p1: tunnel whose program goes away and comes back",
             setup: "\(noDefaults); \(cable("t0", 65534))",
             change: "C reader t0 off",
             undo: "C reader t0 on",
-            after: "",
+            reached: ("g46", "", "g46"),
             needs: [.tun]
         ),
         Scenario(
-            id: "p1-carrier",
-            title: "tunnel whose program takes the carrier away",
+            name: "p1-carrier: tunnel whose program takes the carrier away",
             setup: "\(noDefaults); \(cable("t0", 65534))",
             change: "C carrier t0 off",
             undo: "C carrier t0 on",
-            after: "",
+            reached: ("g46", "", "g46"),
             needs: [.tun]
         ),
     ]
@@ -119,54 +102,45 @@ extension Scenario {
     /// Modem links, simulated with tun devices.
     static let modems = [
         Scenario(
-            id: "p2",
-            title: "modem loses and finds the network",
+            name: "p2: modem loses and finds the network",
             uplinks: .none,
             setup: cable("w0", 519),
             change: "C carrier w0 off",
             undo: "C carrier w0 on",
-            before: "g46w",
-            after: "",
-            back: "g46w",
+            reached: ("g46w", "", "g46w"),
             needs: [.tun]
         ),
         Scenario(
-            id: "p2-reader",
-            title: "program of a point-to-point modem goes away and comes back",
+            name: "p2-reader: program of a point-to-point modem goes away and comes back",
             uplinks: .none,
             setup: cable("w0", 512),
             change: "C reader w0 off",
             undo: "C reader w0 on",
-            before: "g46w",
-            after: "",
-            back: "g46w",
+            reached: ("g46w", "", "g46w"),
             needs: [.tun]
         ),
         Scenario(
-            id: "p3",
-            title: "from the cable to the modem and back",
+            name: "p3: from the cable to the modem and back",
             setup: cable("w0", 519, metric: 5000),
             change: "C link set c0 down",
             undo: upAgain,
-            after: "g46w",
+            reached: ("g46", "g46w", "g46"),
             needs: [.tun]
         ),
         Scenario(
-            id: "p4",
-            title: "default routes replaced, from the cable to the modem and back",
+            name: "p4: default routes replaced, from the cable to the modem and back",
             setup: cable("w0", 519, metric: 5000),
             change: "C route add default dev w0 metric 1; \(noDefault0); C -6 route add default dev w0 metric 1",
             undo: "C route add default via 10.1.0.1; C route del default metric 1; C -6 route del default metric 1",
-            after: "g46w",
+            reached: ("g46", "g46w", "g46"),
             needs: [.tun]
         ),
         Scenario(
-            id: "p5",
-            title: "one host through the modem",
+            name: "p5: one host through the modem",
             setup: cable("w0", 519, metric: 5000),
             change: "C route add prohibit 203.0.113.7/32; C route add fd77::10/128 via fd01::1",
             undo: "C route del prohibit 203.0.113.7/32; C route del fd77::10/128",
-            after: "g6",
+            reached: ("g46", "g6", "g46"),
             needs: [.tun]
         ),
     ]

@@ -4,8 +4,7 @@ extension Scenario {
     /// Rare but valid configurations.
     static let unusual = [
         Scenario(
-            id: "v1",
-            title: "single address and a gateway outside of it, as clouds do",
+            name: "v1: single address and a gateway outside of it, as clouds do",
             setup: """
                 C -6 route del default; C addr flush dev c0
                 C addr add 10.1.0.2/32 dev c0; C addr add fd01::2/128 dev c0 nodad
@@ -16,11 +15,10 @@ extension Scenario {
                 C link set c0 up; C addr add fd01::2/128 dev c0 nodad
                 C route add default via 10.1.0.1 dev c0 onlink; C -6 route add default via fd01::1 dev c0 onlink
                 """,
-            after: ""
+            reached: ("g46", "", "g46")
         ),
         Scenario(
-            id: "v2",
-            title: "addresses on the loopback device alone",
+            name: "v2: addresses on the loopback device alone",
             setup: """
                 C addr flush dev c0 scope global
                 C addr add 10.99.0.1/32 dev lo; C addr add fd99::1/128 dev lo nodad
@@ -31,99 +29,78 @@ extension Scenario {
                 """,
             change: "C addr del 10.99.0.1/32 dev lo; C addr del fd99::1/128 dev lo",
             undo: "C addr add 10.99.0.1/32 dev lo; C addr add fd99::1/128 dev lo nodad",
-            after: ""
+            reached: ("g46", "", "g46")
         ),
         Scenario(
-            id: "v2-unplugged",
-            title: "addresses on the loopback device alone, uplink unplugged",
+            name: "v2-unplugged: addresses on the loopback device alone, uplink unplugged",
             setup: """
                 \(noIPv6); C addr flush dev c0; C addr add 10.99.0.1/32 dev lo
                 C route add default via 10.1.0.1 dev c0 onlink; R route add 10.99.0.1/32 dev r0
                 """,
             change: unplug,
             undo: "\(plug); R route add 10.99.0.1/32 dev r0",
-            before: "g4",
-            after: "",
-            back: "g4"
+            reached: ("g4", "", "g4")
         ),
         Scenario(
-            id: "v3",
-            title: "foreign hosts made local",
+            name: "v3: foreign hosts made local",
             change: "C route add local 203.0.113.7/32 dev lo; C -6 route add local fd77::10/128 dev lo",
             undo: "C route del local 203.0.113.7/32 dev lo; C -6 route del local fd77::10/128 dev lo",
-            after: "g46"
+            reached: ("g46", "g46", "g46")
         ),
         Scenario(
-            id: "v3-off",
-            title: "foreign hosts that are local while the uplink is switched off",
+            name: "v3-off: foreign hosts that are local while the uplink is switched off",
             setup: "C route add local 203.0.113.7/32 dev lo; C -6 route add local fd77::10/128 dev lo",
             change: "C link set c0 down",
             undo: upAgain,
-            after: "46"
+            reached: ("g46", "46", "g46")
         ),
         Scenario(
-            id: "v4",
-            title: "a table that throws everything back to the main table",
+            name: "v4: a table that throws everything back to the main table",
             setup: "C route add throw default table 100; C -6 route add throw default table 100",
             change: "C rule add pref 100 lookup 100; C -6 rule add pref 100 lookup 100",
             undo: "C rule del pref 100; C -6 rule del pref 100",
-            after: "g46"
+            reached: ("g46", "g46", "g46")
         ),
         Scenario(
-            id: "v5",
-            title: "link-local router without any default route, and switched off",
+            name: "v5: link-local router without any default route, and switched off",
             setup: noDefaults,
             change: "C link set c0 down",
             undo: "C link set c0 up",
-            before: "a",
-            after: "",
-            back: "a",
+            reached: ("a", "", "a"),
             hosts: ["fe80::ff:fe00:101%c0"]
         ),
         Scenario(
-            id: "v5-unplugged",
-            title: "link-local router, unplugged",
+            name: "v5-unplugged: link-local router, unplugged",
             change: unplug,
             undo: plug,
-            before: "g46a",
-            after: "",
-            back: "g46a",
+            reached: ("g46a", "", "g46a"),
             hosts: ["fe80::ff:fe00:101%c0"]
         ),
         Scenario(
-            id: "v6",
-            title: "IPv4 default route that prefers the source of another device",
+            name: "v6: IPv4 default route that prefers the source of another device",
             setup: """
                 \(noIPv6); C addr add 10.99.0.1/32 dev lo; R route add 10.99.0.1/32 via 10.1.0.2
                 C route replace default via 10.1.0.1 src 10.99.0.1
                 """,
             change: "C rule add pref 100 from 10.99.0.1 unreachable",
             undo: "C rule del pref 100",
-            before: "g4",
-            after: "",
-            back: "g4"
+            reached: ("g4", "", "g4")
         ),
         Scenario(
-            id: "v7",
-            title: "a rule that skips the rule that forbids",
+            name: "v7: a rule that skips the rule that forbids",
             setup: """
                 \(noIPv6); C rule add pref 200 nop; C rule add pref 100 goto 200; C rule add pref 150 prohibit
                 """,
             change: "C rule del pref 100",
             undo: "C rule add pref 100 goto 200",
-            before: "g4",
-            after: "",
-            back: "g4"
+            reached: ("g4", "", "g4")
         ),
         Scenario(
-            id: "v8",
-            title: "IPv6 unreachable default route beneath the real one",
+            name: "v8: IPv6 unreachable default route beneath the real one",
             setup: "\(noIPv4); C -6 route add unreachable default metric 4000000",
             change: "C -6 route del default via fd01::1",
             undo: "C -6 route add default via fd01::1",
-            before: "g6",
-            after: "",
-            back: "g6"
+            reached: ("g6", "", "g6")
         ),
     ]
 }
@@ -132,54 +109,39 @@ extension Scenario {
     /// Addresses of the client itself.
     static let locals = [
         Scenario(
-            id: "t1",
-            title: "own addresses while the uplink is switched off",
+            name: "t1: own addresses while the uplink is switched off",
             change: "C link set c0 down",
             undo: upAgain,
-            before: "g46abcd",
-            after: "acd",
-            back: "g46abcd",
+            reached: ("g46abcd", "acd", "g46abcd"),
             hosts: ["10.1.0.2", "fd01::2", "127.0.0.1", "::1"]
         ),
         Scenario(
-            id: "t2",
-            title: "own addresses while the uplink is unplugged",
+            name: "t2: own addresses while the uplink is unplugged",
             change: unplug,
             undo: plug,
-            before: "g46ab",
-            after: "ab",
-            back: "g46ab",
+            reached: ("g46ab", "ab", "g46ab"),
             hosts: ["10.1.0.2", "fd01::2"]
         ),
         Scenario(
-            id: "t3",
-            title: "own addresses while the loopback device is switched off",
+            name: "t3: own addresses while the loopback device is switched off",
             change: "C link set lo down",
             undo: "C link set lo up",
-            before: "g46abcd",
-            after: "g46",
-            back: "g46abcd",
+            reached: ("g46abcd", "g46", "g46abcd"),
             hosts: ["10.1.0.2", "fd01::2", "127.0.0.1", "::1"]
         ),
         Scenario(
-            id: "t4",
-            title: "nothing but the loopback device",
+            name: "t4: nothing but the loopback device",
             uplinks: .none,
             change: "C addr add 10.9.9.9/32 dev lo",
             undo: "C addr del 10.9.9.9/32 dev lo",
-            before: "",
-            after: "a",
-            back: "",
+            reached: ("", "a", ""),
             hosts: ["10.9.9.9"]
         ),
         Scenario(
-            id: "t5",
-            title: "IPv4 address written as IPv6",
+            name: "t5: IPv4 address written as IPv6",
             change: "C route del default",
             undo: "C route add default via 10.1.0.1",
-            before: "g46a",
-            after: "g6",
-            back: "g46a",
+            reached: ("g46a", "g6", "g46a"),
             hosts: ["::ffff:203.0.113.7"]
         ),
     ]
@@ -187,58 +149,48 @@ extension Scenario {
     /// Changes that the client's kernel cannot detect.
     static let unknowable = [
         Scenario(
-            id: "q1",
-            title: "gateway dies behind a living carrier",
+            name: "q1: gateway dies behind a living carrier",
             change: "R addr flush dev r0",
             undo: "R addr add 10.1.0.1/24 dev r0; R addr add fd01::1/64 dev r0 nodad",
-            after: "",
+            reached: ("g46", "", "g46"),
             measure: .kernelCannotKnow
         ),
         Scenario(
-            id: "q2",
-            title: "a firewall far away drops packets",
+            name: "q2: a firewall far away drops packets",
             change: "R route add blackhole 203.0.113.0/24; R -6 route add blackhole fd77::/64",
             undo: "R route del blackhole 203.0.113.0/24; R -6 route del blackhole fd77::/64",
-            after: "g",
+            reached: ("g46", "g", "g46"),
             measure: .kernelCannotKnow
         ),
         Scenario(
-            id: "q3",
-            title: "router stops forwarding",
+            name: "q3: router stops forwarding",
             change: "R sysctl net.ipv4.ip_forward=0; R sysctl net.ipv6.conf.all.forwarding=0",
             undo: "R sysctl net.ipv4.ip_forward=1; R sysctl net.ipv6.conf.all.forwarding=1",
-            after: "",
+            reached: ("g46", "", "g46"),
             measure: .kernelCannotKnow
         ),
         Scenario(
-            id: "x3-tcp",
-            title: "rule that forbids TCP alone",
+            name: "x3-tcp: rule that forbids TCP alone",
             setup: noIPv6,
             change: "C rule add pref 100 ipproto tcp prohibit",
             undo: "C rule del pref 100",
-            before: "g4",
-            after: "",
-            back: "g4",
+            reached: ("g4", "", "g4"),
             measure: .kernelCannotKnow
         ),
         Scenario(
-            id: "x3-port",
-            title: "rule that forbids one port",
+            name: "x3-port: rule that forbids one port",
             setup: noIPv6,
             change: "C rule add pref 100 ipproto udp dport 4747 prohibit",
             undo: "C rule del pref 100",
-            before: "g4",
-            after: "",
-            back: "g4",
+            reached: ("g4", "", "g4"),
             measure: .kernelCannotKnow
         ),
         Scenario(
-            id: "p6",
-            title: "dormant link, which waits for something above it",
+            name: "p6: dormant link, which waits for something above it",
             setup: "C link set c0 mode dormant",
             change: carrierCycle,
             undo: "C link set c0 mode default; \(carrierCycle)",
-            after: "g46",
+            reached: ("g46", "g46", "g46"),
             measure: .exception(
                 told: "",
                 because: "a dormant link requires a connection that the kernel does not enforce"
@@ -273,6 +225,6 @@ extension Scenario {
     ]
     .sorted { $0.key < $1.key }
     .map { id, parts in
-        Scenario(id: id, title: "\(parts.0) changed", change: parts.1, undo: parts.2, after: "g46")
+        Scenario(name: "\(id): \(parts.0) changed", change: parts.1, undo: parts.2, reached: ("g46", "g46", "g46"))
     }
 }
