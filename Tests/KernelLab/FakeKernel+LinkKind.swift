@@ -33,18 +33,9 @@ extension FakeKernel {
         /// A network card.
         public static let ethernet = LinkKind(parentBus: "pci")
 
-        /// A USB network adapter, which may also be a phone.
-        public static let usbEthernet = LinkKind(hardware: LinkHardware(driver: "cdc_ether"), parentBus: "usb")
-
         /// A Wi-Fi station.
         public static let wiFi = LinkKind(
             hardware: LinkHardware(wireless: .station, deviceType: "wlan"),
-            parentBus: "pci"
-        )
-
-        /// A Wi-Fi access point, which is not an uplink.
-        public static let wiFiAccessPoint = LinkKind(
-            hardware: LinkHardware(wireless: .accessPoint, deviceType: "wlan"),
             parentBus: "pci"
         )
 
@@ -56,13 +47,6 @@ extension FakeKernel {
             flags: .pointToPoint,
             usableState: .unknown,
             hasHardwareAddress: false
-        )
-
-        /// A USB modem with the properties of a network card (`qmi_wwan`).
-        public static let usbModem = LinkKind(
-            hardware: LinkHardware(deviceType: "wwan", driver: "qmi_wwan"),
-            parentBus: "usb",
-            usableState: .unknown
         )
 
         /// One end of a virtual cable, as in containers.

@@ -2,7 +2,7 @@ import LinuxSupport
 import Netlink
 
 extension FakeKernel {
-    /// Adds a route. No route with the same prefix and metric may exist.
+    /// Adds a route. No route with the same prefix and metric may exist, except with `replacing`.
     ///
     /// - Parameters:
     ///   - destination: A prefix, an address, or `default`. `default` has the family of the router, and is IPv4
@@ -16,6 +16,7 @@ extension FakeKernel {
     ///   - source: The source address of packets.
     ///   - lifetime: The lifetime of the route; only for IPv6. After its end lookups fail without a message. The
     ///     message of the removal follows 30 seconds later.
+    ///   - replacing: Whether the route replaces the one with the same prefix and metric in one step.
     public func addRoute(
         _ destination: String,
         via gateway: String? = nil,
@@ -24,7 +25,8 @@ extension FakeKernel {
         table: UInt32 = 254,
         kind: RouteKind = .unicast,
         source: String? = nil,
-        expiresAfter lifetime: Duration? = nil
+        expiresAfter lifetime: Duration? = nil,
+        replacing: Bool = false
     ) {
         place(
             destination,
@@ -34,7 +36,7 @@ extension FakeKernel {
             kind: kind,
             source: source,
             lifetime: lifetime,
-            .add
+            replacing ? .replace : .add
         )
     }
 
@@ -56,29 +58,6 @@ extension FakeKernel {
             let request = RouteRequest(prefix: prefix, table: table, metric: metric, kind: .unicast, object: nextHop)
             try network.place(request, .add)
         }
-    }
-
-    /// Replaces the route with the same prefix and metric in one step, or adds the route.
-    public func replaceRoute(
-        _ destination: String,
-        via gateway: String? = nil,
-        on link: String? = nil,
-        metric: UInt32? = nil,
-        table: UInt32 = 254,
-        kind: RouteKind = .unicast,
-        source: String? = nil,
-        expiresAfter lifetime: Duration? = nil
-    ) {
-        place(
-            destination,
-            [Hop(via: gateway, on: link)],
-            metric: metric,
-            table: table,
-            kind: kind,
-            source: source,
-            lifetime: lifetime,
-            .replace
-        )
     }
 
     /// Adds a route after those with the same prefix and metric. IPv6 merges their hops into one route.

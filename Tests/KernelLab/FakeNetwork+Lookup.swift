@@ -20,9 +20,7 @@ extension FakeNetwork {
 
     private func plainAnswer(_ query: RouteQuery, at now: Duration) -> Result<Route, SystemError> {
         do throws(SystemError) {
-            return .success(
-                query.destination.family == .ipv4 ? try ipv4Answer(query) : try ipv6Answer(query, at: now)
-            )
+            return .success(query.destination.family == .ipv4 ? try ipv4Answer(query) : try ipv6Answer(query, at: now))
         } catch {
             return .failure(error)
         }

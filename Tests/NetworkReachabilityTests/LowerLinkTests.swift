@@ -212,7 +212,7 @@ import Testing
         let manager = try manager(through: "tun0")
         let host = try NetworkReachabilityManager(host: "203.0.113.9", kernel: kernel)
         #expect(manager.path.reason == nil && host.path.reason == nil)
-        kernel.replaceRoute("198.51.100.0/24", kind: .prohibit)
+        kernel.addRoute("198.51.100.0/24", kind: .prohibit, replacing: true)
         #expect(manager.path.reason == nil)
         #expect(host.path.reason == .prohibited)
         #expect(host.evidence().links.first?.tunnelRemote?.description == "198.51.100.9")

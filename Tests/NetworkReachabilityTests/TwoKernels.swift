@@ -57,10 +57,10 @@ final class TwoKernels {
             try runSpecial(words)
         case "addr" where words[1] == "add" && words[2].contains(":"):
             try client.ip([command + " nodad"])
-            FakeKernelCommand(command).run(on: fake)
+            fake.run(command)
         default:
             try client.ip([command])
-            FakeKernelCommand(command).run(on: fake)
+            fake.run(command)
         }
     }
 
@@ -107,7 +107,7 @@ final class TwoKernels {
         } catch {
             return false
         }
-        FakeKernelCommand(command).run(on: fake)
+        fake.run(command)
         return true
     }
 

@@ -10,8 +10,6 @@ extension EvidenceCase {
     static let ways: [EvidenceCase] = [
         EvidenceCase(
             name: "the network at large",
-            changes: Change.uplink,
-            reason: nil,
             chain: [
                 "ok vote: IPv4 8 of 8, 5 needed; IPv6 5 of 5, 3 needed", "ok address: 1.1.1.1 represents the others",
                 main,
@@ -22,8 +20,6 @@ extension EvidenceCase {
         EvidenceCase(
             name: "an IPv6 host",
             host: "2001:db8::7",
-            changes: Change.uplink,
-            reason: nil,
             chain: [
                 "ok address: 2001:db8::7", main, "ok route: default via fd01::1 dev c0 table main metric 1024", cable,
                 "note neighbour: gateway fd01::1 not queried recently, which is normal", "ok source: fd01::2", verdict,
@@ -32,8 +28,6 @@ extension EvidenceCase {
         EvidenceCase(
             name: "a neighbour",
             host: "10.1.0.9",
-            changes: Change.uplink,
-            reason: nil,
             chain: [
                 "ok address: 10.1.0.9", main, "ok route: 10.1.0.0/24 dev c0 table main", cable,
                 "note neighbour: 10.1.0.9 not queried recently, which is normal", "ok source: 10.1.0.2", verdict,
@@ -42,8 +36,6 @@ extension EvidenceCase {
         EvidenceCase(
             name: "an address of this machine",
             host: "10.1.0.2",
-            changes: Change.uplink,
-            reason: nil,
             chain: [
                 "ok address: 10.1.0.2", "ok rule: 0: from all lookup local", "ok route: local 10.1.0.2/32 dev c0",
                 "ok link: lo (loopback) up, carrier", "note neighbour: none needed", "ok source: 10.1.0.2", verdict,
@@ -53,7 +45,6 @@ extension EvidenceCase {
             name: "a link-local host with a zone",
             host: "fe80::1%c0",
             changes: Change.uplink + [.address("fe80::2/64", on: "c0")],
-            reason: nil,
             chain: []
         ),
         EvidenceCase(
@@ -64,7 +55,6 @@ extension EvidenceCase {
                 .route(RouteChange("0.0.0.0/0", via: "10.2.0.1", metric: 50, table: 100)),
                 .addRule(RuleChange(mark: 7, .lookUp(100))),
             ],
-            reason: nil,
             chain: [
                 "ok address: 203.0.113.7", "ok rule: 100: from all fwmark 0x7 lookup 100",
                 "ok route: default via 10.2.0.1 dev c1 table 100 metric 50", "ok link: c1 (wired-virtual) up, carrier",
@@ -79,7 +69,6 @@ extension EvidenceCase {
                 .route(RouteChange("0.0.0.0/0", via: "10.2.0.1", table: 100)),
                 .addRule(RuleChange(from: "10.1.0.2", .lookUp(100))),
             ],
-            reason: nil,
             chain: [
                 "ok address: 203.0.113.7", "ok rule: 100: from 10.1.0.2 lookup 100",
                 "ok route: default via 10.2.0.1 dev c1 table 100", "ok link: c1 (wired-virtual) up, carrier",
@@ -237,7 +226,6 @@ extension EvidenceCase {
         EvidenceCase(
             name: "a zone that is no interface",
             host: "fe80::1%eth9",
-            changes: Change.uplink,
             reason: .noInterface,
             chain: [
                 "broken address: fe80::1%eth9: there is no interface eth9 -> name an existing interface instead of eth9:"

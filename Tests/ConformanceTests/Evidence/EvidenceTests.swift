@@ -45,8 +45,7 @@ import Testing
 
     @Test(arguments: FakeKernel.NeighbourState.allCases)
     func `the chain contains the neighbour state of the gateway`(state: FakeKernel.NeighbourState) async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.uplink)
+        try await WorldKind.playFake(Change.uplink) { world, checks in
             let manager = try world.manager(of: "203.0.113.7")
             world.kernel.setNeighbour("10.1.0.1", on: "c0", state)
             let evidence = manager.evidence()
@@ -64,8 +63,7 @@ import Testing
     }
 
     @Test func `the chain explains the addresses of a name or why there are none`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             world.resolver.set("both.example", addresses: ["2001:db8::7", "203.0.113.7"])
             world.resolver.fail("sick.example")
             world.resolver.hold("slow.example")
@@ -116,8 +114,7 @@ import Testing
 
     @Test(arguments: FakeKernel.Fault.allCases)
     func `a denied query is a broken step of the kernel`(fault: FakeKernel.Fault) async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.uplink)
+        try await WorldKind.playFake(Change.uplink) { world, checks in
             world.kernel.denyNetlink(fault)
             let manager = try world.manager()
             for _ in 0..<2 {
@@ -150,8 +147,7 @@ import Testing
     }
 
     @Test func `a change during the collection of evidence does not make the chain inconsistent`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.uplink)
+        try await WorldKind.playFake(Change.uplink) { world, checks in
             let manager = try world.manager(of: "203.0.113.7")
             for index in 0..<40 {
                 // A concurrent change at a random moment between the queries.
@@ -171,8 +167,8 @@ struct EvidenceCase: Sendable, CustomTestStringConvertible {
     /// The target; nil for the network at large.
     var host: String?
     var mark: UInt32 = 0
-    let changes: [Change]
-    let reason: NetworkPath.UnsatisfiedReason?
+    var changes = Change.uplink
+    var reason: NetworkPath.UnsatisfiedReason?
     /// The expected steps, without steps that are not reached.
     let chain: [String]
 

@@ -12,8 +12,7 @@ import Testing
 @Suite struct DenialTests {
     @Test(arguments: FakeKernel.Fault.allCases)
     func `a denied connection is retried with increasing delays`(fault: FakeKernel.Fault) async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             world.kernel.denyNetlink(fault)
             let listener = Listener()
             let manager = try world.manager()
@@ -42,12 +41,9 @@ import Testing
     }
 
     @Test func `the delay starts again after a success`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             world.kernel.denyNetlink()
-            let listener = Listener()
-            let manager = try world.manager()
-            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            let (manager, listener) = try world.listeningManager()
             world.flush()
             world.clock.advance(by: .seconds(5))
             world.kernel.denyNetlink(nil)
@@ -64,8 +60,7 @@ import Testing
 
     @Test(arguments: FakeKernel.Fault.allCases)
     func `listeners recover from temporarily failing queries`(fault: FakeKernel.Fault) async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let (manager, listener) = try world.listeningManager()
             world.settle()
             world.kernel.failQuestions(fault)
@@ -89,8 +84,7 @@ import Testing
 
     /// The caller's query detects that the connection is broken. No event follows.
     @Test func `listeners recover after a failed query of another caller`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let (manager, listener) = try world.listeningManager()
             world.settle()
             world.kernel.failQuestions()
@@ -106,8 +100,7 @@ import Testing
     }
 
     @Test func `each failure is logged once`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let log = RecordingListener<String>()
             var options = NetworkReachabilityOptions()
             options.logger = Logger(label: "DenialTests") { _ in WarningRecorder(log) }
@@ -127,8 +120,7 @@ import Testing
     }
 
     @Test func `listeners follow a replaced namespace`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let (manager, listener) = try world.listeningManager()
             world.settle()
             world.kernel.replaceNamespace()
@@ -143,8 +135,7 @@ import Testing
     }
 
     @Test func `a query detects a replaced namespace without listeners`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let manager = try world.manager()
             checks.expect(manager.status, is: .wired)
             world.kernel.replaceNamespace()
@@ -220,8 +211,7 @@ import Testing
     /// The kernel keeps the hop of an address regardless of its carrier.
     @Test(arguments: WorldKind.allCases)
     func `only addresses whose hop lost its carrier are not reachable`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.cable() + Change.cable("c1", 2))
+        try await kind.play(Change.cable() + Change.cable("c1", 2)) { world, checks in
             let hops = [("10.1.0.1", "c0"), ("10.2.0.1", "c1")]
             try world.apply(.addRoute(RouteChange("0.0.0.0/0", hops: hops)))
             let managers = try (1...24).map { try world.manager(of: "203.0.113.\($0)") }
@@ -241,8 +231,7 @@ import Testing
     /// have carrier.
     @Test(arguments: WorldKind.allCases)
     func `an IPv6 address is reachable if its TCP and UDP hops have carrier`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.cable() + Change.cable("c1", 2))
+        try await kind.play(Change.cable() + Change.cable("c1", 2)) { world, checks in
             let hops = [("fd01::1", "c0"), ("fd02::1", "c1")]
             try world.apply(.addRoute(RouteChange("::/0", hops: hops)))
             try world.apply(.unplug("c0"))
@@ -259,8 +248,7 @@ import Testing
 
     /// If evaluations returned different hops, listeners would receive redundant changes.
     @Test func `repeated evaluations return the same hop`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.cable())
+        try await WorldKind.playFake(Change.cable()) { world, checks in
             let managers = try (1...16).map { try world.manager(of: "203.0.113.\($0)") }
             let listeners = managers.map { _ in RecordingListener<NetworkPath>() }
             let tokens = zip(managers, listeners).map { $0.addPathListener(onQueue: nil, $1.record) }
@@ -283,8 +271,7 @@ import Testing
 @Suite struct SourceRuleTests {
     /// The notification of the rule was lost.
     @Test func `a query right after a rule was added observes the rule`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let (manager, _) = try world.listeningManager()
             world.flush()
             try world.kernel.overrun {
@@ -295,8 +282,7 @@ import Testing
     }
 
     @Test func `a rule whose notification was lost in an overrun is observed`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let (manager, listener) = try world.listeningManager()
             world.flush()
             try world.kernel.overrun { try world.apply(.addRule(RuleChange(from: "10.1.0.0/24", .prohibit))) }

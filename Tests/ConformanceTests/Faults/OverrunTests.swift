@@ -5,8 +5,7 @@ import Testing
 /// Lost messages, and messages that arrive before their state is visible.
 @Suite struct OverrunTests {
     @Test func `an overrun starts an evaluation`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let (manager, listener) = try world.listeningManager()
             world.settle()
             try world.kernel.overrun { try world.apply(.lose) }
@@ -24,9 +23,7 @@ import Testing
             for _ in 0..<20 {
                 let world = FakeWorld()
                 try world.apply(Change.ipv4Uplink)
-                let listener = Listener()
-                let manager = try world.manager()
-                manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+                let (manager, listener) = try world.listeningManager()
                 // A random moment between the first evaluation and the first call.
                 try world.kernel.overrun { try world.apply(.lose) }
                 world.flush()
@@ -37,8 +34,7 @@ import Testing
     }
 
     @Test func `an overrun during a change of targets loses no change`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let listener = Listener()
             var manager = try world.manager()
             manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
@@ -57,8 +53,7 @@ import Testing
     }
 
     @Test func `a real overrun loses no change`() async throws {
-        try await WorldKind.real.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.real.play(Change.ipv4Uplink) { world, checks in
             let (manager, listener) = try world.listeningManager()
             checks.expect(in: world, listener.values, becomes: [.wired])
             // A listener without a queue blocks the monitor's queue, so that the socket buffer overflows.
@@ -83,8 +78,7 @@ import Testing
     }
 
     @Test func `a change is reported at once although its state is visible late`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             world.kernel.delayState()
             let (manager, listener) = try world.listeningManager()
             world.flush()
@@ -103,11 +97,8 @@ import Testing
     }
 
     @Test func `the trailing evaluation finds a change without a notification`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink + [.add("c1")])
-            let listener = Listener()
-            let manager = try world.manager()
-            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+        try await WorldKind.playFake(Change.ipv4Uplink + [.add("c1")]) { world, checks in
+            let (manager, listener) = try world.listeningManager()
             world.settle()
             world.kernel.touchLink("c1")
             world.flush()
@@ -125,8 +116,7 @@ import Testing
     }
 
     @Test func `messages of other processes are ignored`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let (manager, listener) = try world.listeningManager()
             world.settle()
             let messages = manager.statistics.messages
@@ -145,8 +135,7 @@ import Testing
 @Suite struct LossTests {
     @Test(arguments: [Change.lose, .down("c0"), .unplug("c0")])
     func `a loss is reported at once`(loss: Change) async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let (manager, listener) = try world.listeningManager()
             world.flush()
             try world.apply(loss)
@@ -159,8 +148,7 @@ import Testing
     /// The lookups that could replace IPv4 are in the same round.
     @Test(arguments: [Change.lose, .down("c0"), .unplug("c0")])
     func `a loss takes one round of lookups`(loss: Change) async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let (manager, listener) = try world.listeningManager()
             world.flush()
             let before = world.kernel.lookupRoundCount
@@ -175,8 +163,7 @@ import Testing
     /// A route that is removed and added again was missing for a moment. Listeners with a settle policy do not
     /// receive this.
     @Test func `a route that is removed and added again is a loss`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink + Change.cable("c1", 2))
+        try await WorldKind.playFake(Change.ipv4Uplink + Change.cable("c1", 2)) { world, checks in
             let (manager, listener) = try world.listeningManager()
             let settled = Listener()
             let token = manager.addListener(
@@ -198,8 +185,7 @@ import Testing
 
     /// A route that is replaced in one step was never missing.
     @Test func `a route that is replaced in one step is not a loss`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink + Change.cable("c1", 2))
+        try await WorldKind.playFake(Change.ipv4Uplink + Change.cable("c1", 2)) { world, checks in
             let (manager, listener) = try world.listeningManager()
             world.flush()
             try world.apply(.replaceRoute(RouteChange("0.0.0.0/0", via: "10.2.0.1")))
@@ -211,8 +197,7 @@ import Testing
 
     /// The message of a replacement may be lost.
     @Test func `an overrun during a batch leaves the correct state`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let (manager, listener) = try world.listeningManager()
             world.flush()
             try world.kernel.batch {
@@ -226,8 +211,7 @@ import Testing
     }
 
     @Test func `the intermediate state of a batch is not observed`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let (listener, late) = (Listener(), Listener())
             let manager = try world.manager()
             manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
@@ -258,8 +242,7 @@ import Testing
 /// A listening socket that fails permanently. The failure is reported, and another socket replaces it.
 @Suite struct UnreadableTests {
     @Test func `the status is unknown until another socket replaces a failed one`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let (manager, listener) = try world.listeningManager()
             world.flush()
             world.kernel.failListening()

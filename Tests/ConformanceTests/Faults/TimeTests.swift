@@ -9,9 +9,7 @@ import Testing
         try await WorldKind.playFake { world, checks in
             let route = RouteChange("::/0", via: "fd01::1").expiring(after: 600)
             try world.apply(Change.cable() + [.route(route)])
-            let listener = Listener()
-            let manager = try world.manager()
-            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+            let (manager, listener) = try world.listeningManager()
             world.settle()
             world.clock.advance(by: .seconds(598))
             world.flush()
@@ -29,8 +27,7 @@ import Testing
     }
 
     @Test func `all targets are evaluated immediately after sleep`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             world.resolver.set("example.org", addresses: ["203.0.113.7"])
             let (listener, other) = (Listener(), Listener())
             let (manager, named) = (try world.manager(), try world.manager(of: "example.org"))
@@ -54,8 +51,7 @@ import Testing
     }
 
     @Test func `each step of a batch that swaps routes is reported`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink + Change.cable("c1", 2))
+        try await WorldKind.playFake(Change.ipv4Uplink + Change.cable("c1", 2)) { world, checks in
             let listener = Listener()
             let paths = RecordingListener<NetworkPath>()
             let manager = try world.manager()
@@ -86,8 +82,7 @@ import Testing
 
     /// The steps of a real batch may be too fast to be reported separately.
     @Test func `a real batch that swaps routes reports at most its steps`() async throws {
-        try await WorldKind.real.play { world, checks in
-            try world.apply(Change.ipv4Uplink + Change.cable("c1", 2))
+        try await WorldKind.real.play(Change.ipv4Uplink + Change.cable("c1", 2)) { world, checks in
             let (manager, listener) = try world.listeningManager()
             checks.expect(in: world, listener.values, becomes: [.wired])
             try world.batch([.lose, .route(RouteChange("0.0.0.0/0", via: "10.2.0.1"))])
@@ -102,8 +97,7 @@ import Testing
 /// The statistics of a monitor.
 @Suite struct StatisticsTests {
     @Test func `each message, evaluation and call is counted once`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let listener = Listener()
             let (manager, other) = (try world.manager(), try world.manager(of: "203.0.113.7"))
             checks.expect(manager.statistics, is: MonitorStatistics())
@@ -140,8 +134,7 @@ import Testing
     }
 
     @Test func `the lag ends when the listener is called on its queue`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let (manager, listener) = try world.listeningManager()
             world.settle()
             listener.queue.suspend()
@@ -157,8 +150,7 @@ import Testing
     }
 
     @Test func `the lag begins when the notification is received`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let manager = try world.manager()
             let received = RecordingListener<NetworkPath>()
             let token = manager.addPathListener(for: .flags, onQueue: nil, received.record)
@@ -175,8 +167,7 @@ import Testing
     }
 
     @Test func `elements of sequences count as calls`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let manager = try world.manager()
             let reader = Reader(manager.statuses)
             defer { reader.task.cancel() }
@@ -204,8 +195,7 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `the lag of each call that follows a notification is measured`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             let (manager, listener) = try world.listeningManager()
             checks.expect(in: world, listener.values, becomes: [.wired])
             try world.apply(.lose)

@@ -23,11 +23,8 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `each change is reported once and in order`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
-            let listener = Listener()
-            let manager = try world.manager()
-            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
+            let (manager, listener) = try world.listeningManager()
             var expected = [NetworkReachabilityStatus.wired]
             checks.expect(in: world, listener.values, becomes: expected)
             for _ in 0..<10 {
@@ -44,11 +41,8 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `a change that leaves the flags unchanged is not reported`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink + Change.cable("c1", 2))
-            let listener = Listener()
-            let manager = try world.manager()
-            manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
+        try await kind.play(Change.ipv4Uplink + Change.cable("c1", 2)) { world, checks in
+            let (manager, listener) = try world.listeningManager()
             checks.expect(in: world, listener.values, becomes: [.wired])
             try world.apply(
                 .replaceRoute(RouteChange("0.0.0.0/0", via: "10.2.0.1")),
@@ -64,8 +58,7 @@ import Testing
     /// Alamofire 5's closure receives changes of the status, Alamofire 4's property changes of the flags.
     @Test(arguments: WorldKind.allCases)
     func `a change of only the flags is reported to the listener property alone`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             let (closure, property) = (Listener(), Listener())
             let (five, four) = (try world.manager(), try world.manager())
             five.startListening(onQueue: closure.queue, onUpdatePerforming: closure.record)
@@ -85,8 +78,7 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `a listener that is stopped on its queue is not called again`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             let (listener, witness) = (Listener(), Listener())
             let (manager, other) = (try world.manager(), try world.manager())
             manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)
@@ -112,8 +104,7 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `the listener of a released manager is not called`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             let (listener, witness) = (Listener(), Listener())
             var manager: NetworkReachabilityManager? = try world.manager()
             let other = try world.manager()
@@ -132,8 +123,7 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `a listener can be replaced while listening`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             let (first, second, third) = (Listener(), Listener(), Listener())
             let manager = try world.manager()
             manager.listener = first.record
@@ -158,8 +148,7 @@ import Testing
 @Suite struct ListenerEndTests {
     @Test(arguments: WorldKind.allCases)
     func `a listener can stop its own listening`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             let (listener, witness) = (Listener(), Listener())
             let (manager, other) = (try world.manager(), try world.manager())
             manager.startListening(onQueue: listener.queue) { [weak manager] status in
@@ -188,8 +177,7 @@ import Testing
                 hasDied.withLock { $0 = true }
             }
         }
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             let (listener, manager) = (Listener(), try world.manager())
             let hasDied = Locked(false)
             do {
@@ -208,8 +196,7 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `a listener can release its manager`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             let (listener, witness) = (Listener(), Listener())
             let other = try world.manager()
             let holder: Locked<NetworkReachabilityManager?> = Locked(try world.manager())
@@ -237,8 +224,7 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `each token keeps one listener`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             let (first, second, third) = (Listener(), Listener(), Listener())
             let manager = try world.manager()
             let firstToken = manager.addListener(onQueue: first.queue, first.record)
@@ -246,6 +232,8 @@ import Testing
             let thirdToken = manager.addListener(onQueue: third.queue, third.record)
             for listener in [first, second, third] { checks.expect(in: world, listener.values, becomes: [.wired]) }
             checks.expect(manager.isListening, is: false)
+            manager.startListening(onQueue: first.queue) { _ in }
+            manager.stopListening()
             checks.expect(secondToken != nil, "no token")
             secondToken = nil
             thirdToken.cancel()
@@ -258,8 +246,7 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `a token keeps its listener after its manager was released`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             let listener = Listener()
             let token = try world.manager().addListener(onQueue: listener.queue, listener.record)
             checks.expect(in: world, listener.values, becomes: [.wired])
@@ -271,8 +258,7 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `a listener can cancel its own token`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             let (listener, witness) = (Listener(), Listener())
             let manager = try world.manager()
             let holder: Locked<NetworkReachabilityToken?> = Locked(nil)
@@ -293,8 +279,7 @@ import Testing
     }
 
     @Test func `the monitor stops listening with the last listener`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let listener = Listener()
             let (manager, other) = (try world.manager(), try world.manager(of: "203.0.113.7"))
             manager.startListening(onQueue: listener.queue, onUpdatePerforming: listener.record)

@@ -8,8 +8,7 @@ import Testing
 @Suite struct RaceTests {
     @Test(arguments: ["203.0.113.7", "example.org"])
     func `concurrent starts and stops leave no listener and no timer`(host: String) async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             world.resolver.set("example.org", addresses: ["203.0.113.7"])
             let listener = Listener()
             let manager = try world.manager(of: host)
@@ -41,8 +40,7 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `concurrent queries agree with the listener`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             let (manager, listener) = try world.listeningManager()
             checks.expect(in: world, listener.values, becomes: [.wired])
             DispatchQueue.concurrentPerform(iterations: 4) { thread in
@@ -97,8 +95,7 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `five hundred managers share one monitor`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             let listener = Listener()
             let managers = try (0..<500).map { try world.manager(of: $0 % 2 == 0 ? nil : "203.0.113.7") }
             for manager in managers {

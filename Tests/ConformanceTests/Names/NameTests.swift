@@ -152,8 +152,7 @@ import Testing
     }
 
     @Test func `a name in the hosts file needs no wait`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             world.resolver.setHosts(NameWaitTests.name, addresses: ["203.0.113.7"])
             world.resolver.hold(NameWaitTests.name)
             let patient = try NameWaitTests.manager(world, waiting: .seconds(60))
@@ -170,8 +169,7 @@ import Testing
     }
 
     @Test func `the first query waits at most for the configured time`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             world.resolver.hold(NameWaitTests.name)
             let impatient = try NameWaitTests.manager(world, waiting: .zero)
             checks.expect(impatient.path.reason, is: .resolving)
@@ -189,8 +187,7 @@ import Testing
     }
 
     @Test func `outside of tasks a query of a monitor waits`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             world.resolver.hold(NameWaitTests.name)
             var options = NetworkReachabilityOptions()
             options.nameResolutionWait = .milliseconds(50)
@@ -203,8 +200,7 @@ import Testing
     }
 
     @Test func `an address needs no name service`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let manager = try NameWaitTests.manager(world, "203.0.113.7", waiting: .seconds(60))
             checks.expect(manager.status, is: .wired)
             checks.expect(world.resolver.questionCount(of: "203.0.113.7"), is: 0)
@@ -212,8 +208,7 @@ import Testing
     }
 
     @Test func `the first call of a listener waits for the name`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             world.resolver.set(NameWaitTests.name, addresses: ["203.0.113.7"])
             world.resolver.hold(NameWaitTests.name)
             let (patient, impatient) = (
@@ -238,8 +233,7 @@ import Testing
     }
 
     @Test func `the first call reports unknown if the name is not resolved in time`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             world.resolver.set(NameWaitTests.name, addresses: ["203.0.113.7"])
             world.resolver.hold(NameWaitTests.name)
             let manager = try NameWaitTests.manager(world, waiting: .seconds(2))

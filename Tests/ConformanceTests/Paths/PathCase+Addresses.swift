@@ -3,7 +3,6 @@ extension PathCase {
         PathCase(
             name: "the last IPv4 address goes, and all IPv4 routes without a word",
             host: "203.0.113.7",
-            setup: Change.uplink,
             change: [.removeAddress("10.1.0.2/24", from: "c0")],
             undo: [.address("10.1.0.2/24", on: "c0"), .route(RouteChange("0.0.0.0/0", via: "10.1.0.1"))],
             before: hostThroughFirst,
@@ -11,7 +10,6 @@ extension PathCase {
         ),
         PathCase(
             name: "IPv4 goes, IPv6 stays",
-            setup: Change.uplink,
             change: [.removeAddress("10.1.0.2/24", from: "c0")],
             undo: [.address("10.1.0.2/24", on: "c0"), .route(RouteChange("0.0.0.0/0", via: "10.1.0.1"))],
             before: throughFirst,
@@ -98,7 +96,6 @@ extension PathCase {
         PathCase(
             name: "a foreign address made local",
             host: "203.0.113.7",
-            setup: Change.uplink,
             change: [.route(RouteChange("203.0.113.7/32", on: "lo", .local))],
             undo: [.removeRoute(RouteChange("203.0.113.7/32", on: "lo", .local))],
             before: hostThroughFirst,
@@ -160,7 +157,6 @@ extension PathCase {
         PathCase(
             name: "the only IPv6 router fails",
             host: "2001:db8::7",
-            setup: Change.uplink,
             change: [.neighbourFails("fd01::1", on: "c0")],
             undo: [.neighbourAnswers("fd01::1", on: "c0")],
             before: host6ThroughFirst,

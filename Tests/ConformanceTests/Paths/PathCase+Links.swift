@@ -2,7 +2,6 @@ extension PathCase {
     static let links = [
         PathCase(
             name: "the uplink is set down",
-            setup: Change.uplink,
             change: [.down("c0")],
             undo: upAgain,
             before: throughFirst,
@@ -11,7 +10,6 @@ extension PathCase {
         ),
         PathCase(
             name: "the uplink is unplugged",
-            setup: Change.uplink,
             change: [.unplug("c0")],
             undo: [.plug("c0")],
             before: throughFirst,
@@ -43,7 +41,6 @@ extension PathCase {
         ),
         PathCase(
             name: "the uplink becomes dormant",
-            setup: Change.uplink,
             change: [.dormant("c0")],
             undo: [.awake("c0")],
             before: throughFirst,
@@ -76,7 +73,6 @@ extension PathCase {
     static let devices = [
         PathCase(
             name: "the device is removed and comes back",
-            setup: Change.uplink,
             change: [.remove("c0")],
             undo: Change.uplink,
             before: throughFirst,
@@ -94,7 +90,6 @@ extension PathCase {
         ),
         PathCase(
             name: "the device is renamed",
-            setup: Change.uplink,
             change: [.rename("c0", to: "wan0")],
             undo: [.rename("wan0", to: "c0")],
             before: throughFirst,
@@ -145,7 +140,6 @@ extension PathCase {
         PathCase(
             name: "a default route through the loopback device",
             host: "203.0.113.7",
-            setup: Change.uplink,
             change: [.replaceRoute(RouteChange("0.0.0.0/0", on: "lo"))],
             undo: [.replaceRoute(RouteChange("0.0.0.0/0", via: "10.1.0.1"))],
             before: "-R ------- c0 via 10.1.0.1 from 10.1.0.2 table 254 mtu 1500 for 4",

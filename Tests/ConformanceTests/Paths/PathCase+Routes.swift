@@ -2,7 +2,6 @@ extension PathCase {
     static let defaults = [
         PathCase(
             name: "the default routes are deleted",
-            setup: Change.uplink,
             change: Change.defaults(Change.removeRoute),
             undo: Change.defaults(Change.addRoute),
             before: throughFirst,
@@ -18,7 +17,6 @@ extension PathCase {
         ),
         PathCase(
             name: "the default routes get another metric",
-            setup: Change.uplink,
             change: [
                 .route(RouteChange("0.0.0.0/0", via: "10.1.0.1", metric: 50)),
                 .route(RouteChange("::/0", via: "fd01::1", metric: 50)),
@@ -62,7 +60,6 @@ extension PathCase {
         ),
         PathCase(
             name: "a route to elsewhere changes nothing",
-            setup: Change.uplink,
             change: [.route(RouteChange("198.51.100.0/24", .blackhole))],
             undo: [.removeRoute(RouteChange("198.51.100.0/24", .blackhole))],
             before: throughFirst,
@@ -105,7 +102,6 @@ extension PathCase {
         PathCase(
             name: "a route of type \(kind.rawValue) to \(prefix)",
             host: host,
-            setup: Change.uplink,
             change: [.route(RouteChange(prefix, kind))],
             undo: [.removeRoute(RouteChange(prefix, kind))],
             before: before,
@@ -117,7 +113,6 @@ extension PathCase {
         PathCase(
             name: "an IPv4 rule of action \(action)",
             host: "203.0.113.7",
-            setup: Change.uplink,
             change: [.addRule(RuleChange(to: "203.0.113.0/24", action))],
             undo: [.removeRule(.ipv4, priority: 100)],
             before: hostThroughFirst,
@@ -129,7 +124,6 @@ extension PathCase {
         PathCase(
             name: "an IPv6 rule of action \(action)",
             host: "2001:db8::7",
-            setup: Change.uplink,
             change: [.addRule(RuleChange(family: .ipv6, to: "2001:db8::/32", action))],
             undo: [.removeRule(.ipv6, priority: 100)],
             before: host6ThroughFirst,
@@ -161,7 +155,6 @@ extension PathCase {
         PathCase(
             name: "a rule that forbids our own source",
             host: "203.0.113.7",
-            setup: Change.uplink,
             change: [.addRule(RuleChange(from: "10.1.0.2", .prohibit))],
             undo: [.removeRule(.ipv4, priority: 100)],
             before: hostThroughFirst,

@@ -130,7 +130,7 @@ struct PathCase: Sendable, CustomTestStringConvertible {
     /// The target; nil for the network at large.
     var host: String?
     var mark: UInt32 = 0
-    let setup: [Change]
+    var setup = Change.uplink
     let change: [Change]
     let undo: [Change]
     let before: String

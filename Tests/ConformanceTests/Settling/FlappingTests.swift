@@ -28,8 +28,7 @@ import Testing
     }
 
     @Test func `flapping begins with the sixth change and ends a minute after the last`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let manager = try world.manager()
             let (whole, flags) = (Reporter(manager), Reporter(manager, for: .flags))
             world.flush()
@@ -60,8 +59,7 @@ import Testing
     }
 
     @Test func `further changes delay the end of flapping`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let manager = try world.manager()
             let whole = Reporter(manager)
             world.flush()
@@ -84,8 +82,7 @@ import Testing
 
     /// A flapping target never settles, so listeners with a settle policy must receive the reason.
     @Test func `flapping is reported under every settle policy`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let manager = try world.manager()
             let settled = Reporter(manager, .settled(for: .seconds(10)))
             let counted = Reporter(manager, .settled(for: .seconds(3)))
@@ -147,8 +144,7 @@ import Testing
     }
 
     @Test func `changes that are not reported do not count as flapping`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let manager = try world.manager()
             let reporter = Reporter(manager)
             world.flush()
@@ -164,8 +160,7 @@ import Testing
     }
 
     @Test func `without listeners no timer waits for the end of flapping`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let manager = try world.manager()
             let reporter = Reporter(manager)
             world.flush()
@@ -186,8 +181,7 @@ import Testing
     }
 
     @Test func `flapping ends also for queries without listeners`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let manager = try world.manager()
             let reporter = Reporter(manager)
             world.flush()
@@ -223,8 +217,7 @@ struct FlapModel {
 /// Many changes and slow listeners. The pending state is bounded, and the final state is correct.
 @Suite struct OverloadTests {
     @Test func `many changes leave one timer and one path per listener`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let listeners = (0..<3).map { _ in Listener() }
             let manager = try world.manager()
             let policies: [SettlePolicy] = [
@@ -251,8 +244,7 @@ struct FlapModel {
 
     /// A listener without a queue that ends itself at its first settled change.
     @Test func `a listener with a settle policy can cancel its own token`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let (own, other) = (RecordingListener<NetworkReachabilityStatus>(), Listener())
             let manager = try world.manager()
             let tokens = RecordingListener<NetworkReachabilityToken>()

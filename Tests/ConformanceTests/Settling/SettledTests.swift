@@ -7,8 +7,7 @@ import Testing
     private static let policy = SettlePolicy.settled(for: .seconds(2))
 
     @Test func `the first state is reported at once, and a change after it has lasted`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let listener = Listener()
             let manager = try world.manager()
             let token = manager.addListener(settle: SettledTests.policy, onQueue: listener.queue, listener.record)
@@ -31,8 +30,7 @@ import Testing
     }
 
     @Test func `a change that is reverted in time is not reported`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let listener = Listener()
             let manager = try world.manager()
             let token = manager.addListener(settle: SettledTests.policy, onQueue: listener.queue, listener.record)
@@ -51,8 +49,7 @@ import Testing
     }
 
     @Test func `another change restarts the settle time`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let listener = Listener()
             let ways = RecordingListener<NetworkPath>()
             let manager = try world.manager()
@@ -77,8 +74,7 @@ import Testing
 
     /// Another reason is not another status. The settle time continues, and the latest path is reported.
     @Test func `an irrelevant change does not restart the settle time`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let listener = Listener()
             let paths = RecordingListener<NetworkPath>()
             let manager = try world.manager()
@@ -100,8 +96,7 @@ import Testing
     }
 
     @Test func `cancelling a token during the settle time removes its timer`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let (listener, other) = (Listener(), Listener())
             let manager = try world.manager()
             let token = manager.addListener(settle: SettledTests.policy, onQueue: listener.queue, listener.record)
@@ -122,8 +117,7 @@ import Testing
     }
 
     @Test func `releasing the last token during the settle time ends listening`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let listener = Listener()
             let manager = try world.manager()
             var token: NetworkReachabilityToken? = manager.addListener(
@@ -145,8 +139,7 @@ import Testing
     }
 
     @Test func `each subscription of a target has its own policy`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let policies: [SettlePolicy] = [
                 .immediate, .settled(for: .zero), .settled(for: .seconds(-1)), .settled(for: .seconds(1)),
                 .settled(for: .seconds(5)), .settled(for: .seconds(Int64.max)),
@@ -175,8 +168,7 @@ import Testing
 
     /// A lost message, or sleep, must not cause the report of an old state.
     @Test func `the state is evaluated again when the settle time ends`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let listener = Listener()
             let manager = try world.manager()
             let token = manager.addListener(settle: SettledTests.policy, onQueue: listener.queue, listener.record)
@@ -191,8 +183,7 @@ import Testing
     }
 
     @Test func `the state after unknown is reported at once`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             world.resolver.set("example.org", addresses: ["203.0.113.7"])
             world.resolver.hold("example.org")
             let listeners = (Listener(), Listener())
@@ -218,8 +209,7 @@ import Testing
     }
 
     @Test func `sequences support settle policies`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let manager = try world.manager()
             let (statuses, flags, paths) = (
                 Reader(manager.statuses(settle: SettledTests.policy)),
@@ -248,8 +238,7 @@ import Testing
 
     /// With real time, a short change is not reported and a lasting change is.
     @Test func `only a lasting change of a real network is reported`() async throws {
-        try await WorldKind.real.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.real.play(Change.ipv4Uplink) { world, checks in
             let (listener, witness) = (Listener(), Listener())
             let manager = try world.manager()
             let policy = SettlePolicy.settled(for: .seconds(8))

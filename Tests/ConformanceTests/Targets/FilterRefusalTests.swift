@@ -12,8 +12,7 @@ import Testing
 @Suite struct FilterRefusalTests {
     @Test(arguments: [NetlinkError.Stage.filter, .socket])
     func `changes are reported although the kernel rejects a filter`(stage: NetlinkError.Stage) async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let kernel = FilterRefusingKernel(kernel: world.kernel)
             let log = RecordingListener<String>()
             let environment = MonitorEnvironment(kernel: kernel, clock: world.clock, resolver: world.resolver)
@@ -51,8 +50,7 @@ import Testing
     }
 
     @Test func `a removed host is removed from the filter`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let kernel = FilterRefusingKernel(kernel: world.kernel)
             let environment = MonitorEnvironment(kernel: kernel, clock: world.clock, resolver: world.resolver)
             let monitor = PathMonitor(environment: environment)

@@ -16,9 +16,8 @@ import Testing
 
     /// Runs a test in a real world with an uplink.
     private static func play(_ body: @escaping @Sendable (RealWorld, Checks) throws -> Void) async throws {
-        try await WorldKind.real.play { world, checks in
+        try await WorldKind.real.play(Change.uplink) { world, checks in
             guard let world = world as? RealWorld else { throw LabError("no real world") }
-            try world.apply(Change.uplink)
             try body(world, checks)
         }
     }
@@ -59,9 +58,7 @@ import Testing
 
     @Test func `hosts that are added while their routes change have the correct state`() async throws {
         try await Self.play { world, checks in
-            let targets = try world.targets(Self.hosts)
-            let recorder = ChangeRecorder()
-            let token = targets.listen(recorder)
+            let (targets, recorder, token) = try world.recordedTargets(Self.hosts)
             checks.expect(in: world, recorder.received.count, becomes: 2)
             let routes = (1...60).map { RouteChange("198.51.100.\($0)/32", .blackhole) }
             let storm = (0..<10).flatMap { _ in routes.map { Change.addRoute($0) } + routes.map { .removeRoute($0) } }
@@ -140,9 +137,7 @@ import Testing
                 .address("10.50.0.2/24", on: "vx0"),
                 .addRoute(RouteChange("203.0.113.0/24", via: "10.50.0.1"))
             )
-            let targets = try world.targets(["192.0.2.1"])
-            let recorder = ChangeRecorder()
-            let token = targets.listen(recorder)
+            let (targets, recorder, token) = try world.recordedTargets(["192.0.2.1"])
             checks.expect(in: world, recorder.latest, becomes: ["192.0.2.1": .wired])
             // A host that is added later depends on the tunnel.
             try targets.insert("203.0.113.7")
@@ -173,9 +168,8 @@ import Testing
     }
 
     @Test func `overruns at the start, during changes and at the end lose no change`() async throws {
-        try await WorldKind.real.play { world, checks in
+        try await WorldKind.real.play(Change.ipv4Uplink) { world, checks in
             guard let world = world as? RealWorld else { throw LabError("no real world") }
-            try world.apply(Change.ipv4Uplink)
             let hosts = (1...30).map { "192.0.2.\($0)" }
             var overruns: UInt64 = 0
             for phase in ["start", "change", "end"] {
@@ -229,9 +223,8 @@ import Testing
 
     /// Monitors and managers are created and released while covering routes change.
     @Test func `listeners can start and stop during many changes`() async throws {
-        try await WorldKind.real.play { world, checks in
+        try await WorldKind.real.play(Change.ipv4Uplink) { world, checks in
             guard let world = world as? RealWorld else { throw LabError("no real world") }
-            try world.apply(Change.ipv4Uplink)
             let isOver = RecordingListener<Void>()
             DispatchQueue.concurrentPerform(iterations: 3) { thread in
                 if thread == 0 {
@@ -251,9 +244,7 @@ import Testing
                     if rounds % 4 == 0 { token.cancel() }
                 }
             }
-            let targets = try world.targets(["192.0.2.1"])
-            let recorder = ChangeRecorder()
-            let token = targets.listen(recorder)
+            let (_, recorder, token) = try world.recordedTargets(["192.0.2.1"])
             checks.expect(in: world, recorder.latest["192.0.2.1"], becomes: .wired)
             try world.apply(.addRoute(RouteChange("192.0.2.0/26", .prohibit)))
             checks.expect(in: world, recorder.latest["192.0.2.1"], becomes: .notReachable)

@@ -11,11 +11,8 @@ import Testing
     private static let hosts = ["192.0.2.1", "198.51.100.1", "203.0.113.1"]
 
     @Test func `a host that is removed before its first evaluation is not reported`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
-            let targets = try world.targets()
-            let recorder = ChangeRecorder()
-            let token = targets.listen(recorder)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
+            let (targets, recorder, token) = try world.recordedTargets()
             try world.holdingMonitor {
                 for host in TargetEndTests.hosts {
                     try targets.insert(host)
@@ -30,11 +27,8 @@ import Testing
     }
 
     @Test func `removing the last host right after a change ends listening`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
-            let targets = try world.targets(["192.0.2.1"])
-            let recorder = ChangeRecorder()
-            let token = targets.listen(recorder)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
+            let (targets, recorder, token) = try world.recordedTargets(["192.0.2.1"])
             world.flush()
             checks.expect(recorder.lines.count, is: 1)
             // The trailing evaluation is pending.
@@ -51,11 +45,8 @@ import Testing
     }
 
     @Test func `a changed host that is removed is not reported again`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
-            let targets = try world.targets(TargetEndTests.hosts)
-            let recorder = ChangeRecorder()
-            let token = targets.listen(recorder)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
+            let (targets, recorder, token) = try world.recordedTargets(TargetEndTests.hosts)
             world.flush()
             checks.expect(recorder.latest.count, is: TargetEndTests.hosts.count)
             try world.apply(.addRoute(RouteChange("192.0.2.0/24", .blackhole)))
@@ -72,12 +63,9 @@ import Testing
     }
 
     @Test func `many hosts can be removed while their evaluation is pending`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let hosts = (0..<1200).map { "198.18.\($0 / 256).\($0 % 256)" }
-            let targets = try world.targets(hosts)
-            let recorder = ChangeRecorder()
-            let token = targets.listen(recorder)
+            let (targets, recorder, token) = try world.recordedTargets(hosts)
             world.flush()
             for _ in 0..<3 {
                 try world.apply(.lose)
@@ -95,8 +83,7 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `a token keeps its listener after its monitor was released`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             var targets: NetworkReachabilityMonitor? = try world.targets(["192.0.2.1"])
             let recorder = ChangeRecorder()
             let token = targets?.listen(recorder)
@@ -115,8 +102,7 @@ import Testing
 
     @Test(arguments: WorldKind.allCases, [true, false])
     func `a listener of many hosts can cancel its own token`(kind: WorldKind, onQueue: Bool) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             let targets = try world.targets(TargetEndTests.hosts)
             let (recorder, witness) = (ChangeRecorder(), ChangeRecorder())
             let tokens = RecordingListener<NetworkReachabilityToken>()
@@ -140,8 +126,7 @@ import Testing
     }
 
     @Test func `hosts and listeners can be added and removed concurrently`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let targets = try world.targets()
             for _ in 0..<60 {
                 let recorders = (0..<4).map { _ in ChangeRecorder() }
@@ -182,8 +167,7 @@ import Testing
 @Suite struct TargetStormTests {
     @Test(arguments: WorldKind.allCases)
     func `a blocked listener receives only the latest state of each host`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             let hosts = (1...50).map { "192.0.2.\($0)" } + ["203.0.113.1"]
             let targets = try world.targets(hosts)
             let (recorder, witness) = (ChangeRecorder(), ChangeRecorder())
@@ -220,8 +204,7 @@ import Testing
 
     /// The reader is always slightly behind.
     @Test func `the number of pending changes is bounded by the number of hosts`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let hosts = ["192.0.2.1", "192.0.2.2", "192.0.2.3"]
             let records = try hosts.map { host in
                 (host, world.monitor.record(of: try Target(host: host, options: NetworkReachabilityOptions())))
@@ -251,12 +234,9 @@ import Testing
     }
 
     @Test func `the loss of each of ten thousand hosts is reported once and in order`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let hosts = (0..<10_000).map { "198.18.\($0 / 250).\($0 % 250 + 1)" }
-            let targets = try world.targets(hosts)
-            let recorder = ChangeRecorder()
-            let token = targets.listen(recorder)
+            let (_, recorder, token) = try world.recordedTargets(hosts)
             checks.expect(in: world, recorder.received.count, becomes: hosts.count)
             checks.expect(recorder.lines == hosts.map { "\($0): \(NetworkReachabilityStatus.wired)" }, "not each first")
             recorder.forget()
@@ -271,8 +251,7 @@ import Testing
     }
 
     @Test func `other listeners are served during the evaluation of thousands of hosts`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let hosts = (0..<2000).map { "198.18.\($0 / 256).\($0 % 256)" }
             let targets = try world.targets(hosts)
             let (recorder, late, other) = (ChangeRecorder(), ChangeRecorder(), Listener())
@@ -311,8 +290,7 @@ import Testing
     }
 
     @Test func `cancelling a token stops the evaluation of thousands of hosts`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let targets = try world.targets((0..<2000).map { "198.18.\($0 / 256).\($0 % 256)" })
             let recorder = ChangeRecorder()
             let tokens = RecordingListener<NetworkReachabilityToken>()

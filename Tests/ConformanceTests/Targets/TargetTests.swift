@@ -13,9 +13,7 @@ import Testing
     func `the first state of each host is reported`(kind: WorldKind) async throws {
         try await kind.play { world, checks in
             try world.apply(Change.ipv4Uplink + [.addRoute(RouteChange("198.51.100.0/24", .unreachable))])
-            let targets = try world.targets(TargetTests.hosts)
-            let recorder = ChangeRecorder()
-            let token = targets.listen(recorder)
+            let (targets, recorder, token) = try world.recordedTargets(TargetTests.hosts)
             let expected: [String: [NetworkReachabilityStatus]] = [
                 "192.0.2.1": [.wired], "192.0.2.2": [.wired], "198.51.100.1": [.notReachable],
                 "203.0.113.1": [.wired], "2001:db8::1": [.notReachable],
@@ -31,11 +29,8 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `a route affects only the hosts that it covers`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.uplink)
-            let targets = try world.targets(TargetTests.hosts)
-            let recorder = ChangeRecorder()
-            let token = targets.listen(recorder)
+        try await kind.play(Change.uplink) { world, checks in
+            let (targets, recorder, token) = try world.recordedTargets(TargetTests.hosts)
             checks.expect(in: world, recorder.received.count, becomes: 5)
             world.settle()
             let before = targets.statistics.evaluatedTargets
@@ -63,11 +58,8 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `a change of the link affects all hosts`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.uplink)
-            let targets = try world.targets(TargetTests.hosts)
-            let recorder = ChangeRecorder()
-            let token = targets.listen(recorder)
+        try await kind.play(Change.uplink) { world, checks in
+            let (targets, recorder, token) = try world.recordedTargets(TargetTests.hosts)
             checks.expect(in: world, recorder.received.count, becomes: 5)
             try world.apply(.down("c0"))
             checks.expect(in: world, recorder.received.count, becomes: 10)
@@ -81,11 +73,8 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `hosts can be added and removed while listening`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
-            let targets = try world.targets()
-            let recorder = ChangeRecorder()
-            let token = targets.listen(recorder)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
+            let (targets, recorder, token) = try world.recordedTargets()
             checks.expect(try targets.insert("192.0.2.1"), is: true)
             checks.expect(try targets.insert("192.0.2.1"), is: false)
             checks.expect(in: world, recorder.lines.count, becomes: 1)
@@ -111,11 +100,8 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `a host that is removed and added again is reported again`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
-            let targets = try world.targets(["192.0.2.1"])
-            let recorder = ChangeRecorder()
-            let token = targets.listen(recorder)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
+            let (targets, recorder, token) = try world.recordedTargets(["192.0.2.1"])
             checks.expect(in: world, recorder.lines.count, becomes: 1)
             for round in 2...5 {
                 targets.remove("192.0.2.1")
@@ -130,12 +116,9 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `each spelling of an address is a separate host`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.uplink)
+        try await kind.play(Change.uplink) { world, checks in
             let spellings = ["2001:db8::1", "2001:DB8:0:0::1", "2001:db8:0:0:0:0:0:1"]
-            let targets = try world.targets(spellings)
-            let recorder = ChangeRecorder()
-            let token = targets.listen(recorder)
+            let (targets, recorder, token) = try world.recordedTargets(spellings)
             checks.expect(in: world, recorder.lines.count, becomes: 3)
             try world.apply(.addRoute(RouteChange("2001:db8::/48", .blackhole)))
             checks.expect(in: world, recorder.lines.count, becomes: 6)
@@ -150,8 +133,7 @@ import Testing
     }
 
     @Test func `a name follows the routes of its current address`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             world.resolver.set("a.example", addresses: ["192.0.2.1"])
             var options = NetworkReachabilityOptions()
             options.nameResolutionWait = .zero
@@ -184,8 +166,7 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `each kind of listener receives the same changes`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             let targets = try world.targets(["192.0.2.1", "203.0.113.1"])
             let (queued, direct, read) = (ChangeRecorder(), ChangeRecorder(), ChangeRecorder())
             let tokens = [targets.listen(queued), targets.addListener(onQueue: nil, direct.record)]

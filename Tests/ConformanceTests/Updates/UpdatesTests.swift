@@ -39,8 +39,7 @@ import Testing
 
     @Test(arguments: WorldKind.allCases)
     func `sequences end with their task and continue without the manager`(kind: WorldKind) async throws {
-        try await kind.play { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await kind.play(Change.ipv4Uplink) { world, checks in
             var manager: NetworkReachabilityManager? = try world.manager()
             let reader = Reader(try world.manager().statuses)
             let other = manager.map { Reader($0.statuses) }
@@ -60,8 +59,7 @@ import Testing
     }
 
     @Test func `each loop is a separate subscription`() async throws {
-        try await WorldKind.playFake { world, checks in
-            try world.apply(Change.ipv4Uplink)
+        try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let manager = try world.manager()
             let statuses = manager.statuses
             checks.expect(world.kernel.listenerCount, is: 0)

@@ -79,99 +79,17 @@ extension FakeWorld {
     private func apply(_ change: Change) {
         switch change {
         case .add(let name, let kind, let lower): kernel.addLink(name, kind: kind.fake, over: lower)
-        case .remove(let name): kernel.removeLink(name)
-        case .up(let name): kernel.setUp(name)
-        case .down(let name): kernel.setUp(name, false)
         case .plug(let name): kernel.setCarrier(name, true)
         case .unplug(let name): kernel.setCarrier(name, false)
-        case .rename(let name, let other): kernel.rename(name, to: other)
-        case .attach(let name, let controller): kernel.setController(name, controller)
-        case .detach(let name): kernel.setController(name, nil)
         case .dormant(let name), .waits(let name): kernel.setDormant(name)
         case .awake(let name): kernel.setDormant(name, false)
-        case .address(let address, let name): kernel.addAddress(address, to: name)
-        case .removeAddress(let address, let name): kernel.removeAddress(address, from: name)
-        case .addRoute(let route): add(route)
-        case .replaceRoute(let route): replace(route)
-        case .removeRoute(let route): remove(route)
-        case .addRule(let rule): add(rule)
-        case .removeRule(let family, let priority): kernel.removeRule(family.fake, priority: priority)
-        case .addNextHop(let id, let gateway, let name): kernel.addNextHop(id, via: gateway, on: name)
-        case .replaceNextHop(let id, let gateway, let name): kernel.replaceNextHop(id, via: gateway, on: name)
-        case .addNextHopGroup(let id, let members): kernel.addNextHopGroup(id, of: members)
-        case .removeNextHop(let id): kernel.removeNextHop(id)
         case .neighbourFails(let address, let name): kernel.setNeighbour(address, on: name, .failed)
-        case .neighbourAnswers(let address, let name): kernel.setNeighbour(address, on: name, .reachable)
-        case .forgetNeighbour(let address, let name): kernel.setNeighbour(address, on: name, nil)
         case .pass(let duration):
             flush()
             clock.advance(by: duration)
+        default: change.commands?.forEach(kernel.run)
         }
     }
-
-    private func add(_ route: RouteChange) {
-        if let object = route.nextHop {
-            kernel.addRoute(route.destination, nextHop: object, metric: route.metric, table: route.table)
-        } else if !route.hops.isEmpty {
-            let hops = route.hops.map { FakeKernel.Hop(via: $0.gateway, on: $0.link) }
-            kernel.addRoute(route.destination, hops: hops, metric: route.metric, table: route.table)
-        } else {
-            kernel.addRoute(
-                route.destination,
-                via: route.gateway,
-                on: route.link,
-                metric: route.metric,
-                table: route.table,
-                kind: route.kind.fake,
-                expiresAfter: route.lifetime.map { .seconds($0) }
-            )
-        }
-    }
-
-    private func replace(_ route: RouteChange) {
-        kernel.replaceRoute(
-            route.destination,
-            via: route.gateway,
-            on: route.link,
-            metric: route.metric,
-            table: route.table,
-            kind: route.kind.fake,
-            expiresAfter: route.lifetime.map { .seconds($0) }
-        )
-    }
-
-    private func remove(_ route: RouteChange) {
-        kernel.removeRoute(
-            route.destination,
-            via: route.gateway,
-            on: route.link,
-            metric: route.metric,
-            table: route.table,
-            kind: route.kind.fake
-        )
-    }
-
-    private func add(_ rule: RuleChange) {
-        let action: FakeKernel.RuleAction =
-            switch rule.action {
-            case .lookUp(let table): .lookUp(table: table)
-            case .prohibit: .prohibit
-            case .unreachable: .unreachable
-            case .blackhole: .blackhole
-            }
-        kernel.addRule(
-            rule.family.fake,
-            priority: rule.priority,
-            from: rule.source,
-            to: rule.destination,
-            mark: rule.mark,
-            action
-        )
-    }
-}
-
-extension Change.Family {
-    fileprivate var fake: FakeKernel.Family { self == .ipv4 ? .ipv4 : .ipv6 }
 }
 
 extension Change.LinkKind {
@@ -185,19 +103,6 @@ extension Change.LinkKind {
         case .pointToPoint: .ppp
         case .rawIP: .wwan
         case .tunnel: .tun
-        }
-    }
-}
-
-extension RouteChange.Kind {
-    fileprivate var fake: FakeKernel.RouteKind {
-        switch self {
-        case .unicast: .unicast
-        case .local: .local
-        case .blackhole: .blackhole
-        case .unreachable: .unreachable
-        case .prohibit: .prohibit
-        case .throwing: .throwing
         }
     }
 }

@@ -51,6 +51,14 @@ extension World {
         try targets.setHosts(hosts)
         return targets
     }
+
+    /// Returns a monitor of hosts, a recorder of its changes, and the token of the recorder.
+    func recordedTargets(
+        _ hosts: [String] = []
+    ) throws -> (NetworkReachabilityMonitor, ChangeRecorder, NetworkReachabilityToken) {
+        let (targets, recorder) = (try targets(hosts), ChangeRecorder())
+        return (targets, recorder, targets.listen(recorder))
+    }
 }
 
 /// The kind of world in which a test runs.
@@ -66,8 +74,11 @@ enum WorldKind: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// Runs a test in a new world, in a separate thread.
-    func play(_ body: @escaping @Sendable (any World, Checks) throws -> Void) async throws {
+    /// Runs a test in a new world after these changes, in a separate thread.
+    func play(
+        _ changes: [Change] = [],
+        _ body: @escaping @Sendable (any World, Checks) throws -> Void
+    ) async throws {
         let checks = Checks()
         defer { checks.report() }
         do {
@@ -75,6 +86,7 @@ enum WorldKind: String, CaseIterable, CustomTestStringConvertible {
                 try await LabThread.detached {
                     let world = try make()
                     defer { world.close() }
+                    try world.apply(changes)
                     try body(world, checks)
                 }
             }
@@ -84,8 +96,11 @@ enum WorldKind: String, CaseIterable, CustomTestStringConvertible {
     }
 
     /// Runs a test that requires a fake world.
-    static func playFake(_ body: @escaping @Sendable (FakeWorld, Checks) throws -> Void) async throws {
-        try await WorldKind.fake.play { world, checks in
+    static func playFake(
+        _ changes: [Change] = [],
+        _ body: @escaping @Sendable (FakeWorld, Checks) throws -> Void
+    ) async throws {
+        try await WorldKind.fake.play(changes) { world, checks in
             guard let world = world as? FakeWorld else { throw LabError("no fake world") }
             try body(world, checks)
         }
