@@ -131,16 +131,15 @@ struct DeliveryQueueTests {
     private let reachable = NetworkPath(flags: .reachable)
     private let lost = NetworkPath(flags: [])
 
-    @Test("Up to the limit, every change waits in sequence")
-    func order() {
+    @Test func `up to the limit, every change waits in sequence`() {
         for number in 0..<DeliveryQueue.limit { #expect(queue.put(number % 2 == 0 ? reachable : lost, since: nil)) }
         for number in 0..<DeliveryQueue.limit {
             #expect(queue.take()?.path == (number % 2 == 0 ? reachable : lost))
         }
     }
 
-    @Test("Beyond the limit, the latest change replaces the last one and no status repeats", arguments: 0..<4)
-    func latest(surplus: Int) {
+    @Test(arguments: 0..<4)
+    func `beyond the limit, the latest change replaces the last one and no status repeats`(surplus: Int) {
         let count = DeliveryQueue.limit + surplus
         let calls = (0..<count).count { queue.put($0 % 2 == 0 ? reachable : lost, since: .seconds($0)) }
         #expect(calls == DeliveryQueue.limit)
@@ -150,8 +149,7 @@ struct DeliveryQueueTests {
         #expect(zip(told, told.dropFirst()).allSatisfy { $0 != $1 })
     }
 
-    @Test("A listener whose queue was blocked during a storm finally receives the latest status")
-    func blocked() throws {
+    @Test func `a listener whose queue was blocked during a storm finally receives the latest status`() throws {
         let kernel = FakeKernel()
         kernel.addLink("eth0")
         kernel.addAddress("10.0.0.2/24", to: "eth0")

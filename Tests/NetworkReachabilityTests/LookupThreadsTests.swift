@@ -71,8 +71,7 @@ struct LookupThreadsTests {
         return limits
     }
 
-    @Test("A query that never returns fails once, at the deadline")
-    func deadline() async {
+    @Test func `a query that never returns fails once, at the deadline`() async {
         let service = Service()
         let threads = service.threads(short)
         let answer = await service.ask(threads, "dead")
@@ -81,8 +80,7 @@ struct LookupThreadsTests {
         #expect(service.answers.withLock { $0["dead"]?.count } == 1)
     }
 
-    @Test("New names are resolved while all earlier queries hang")
-    func freshNames() async {
+    @Test func `new names are resolved while all earlier queries hang`() async {
         let service = Service()
         var limits = short
         limits.deadline = .seconds(3600)
@@ -94,8 +92,7 @@ struct LookupThreadsTests {
         await service.finish()
     }
 
-    @Test("The number of threads is limited, and every caller is called once")
-    func bound() async {
+    @Test func `the number of threads is limited, and every caller is called once`() async {
         let service = Service()
         let threads = service.threads(short)
         await withTaskGroup { group in
@@ -111,8 +108,8 @@ struct LookupThreadsTests {
         #expect(counts.count == 102 && counts.values.allSatisfy { $0 == 1 })
     }
 
-    @Test("Without new threads, every caller is called once", arguments: [0, 1, 2, 4])
-    func noThread(limit: Int) async {
+    @Test(arguments: [0, 1, 2, 4])
+    func `without new threads, every caller is called once`(limit: Int) async {
         let service = Service(threadLimit: limit)
         let threads = service.threads()
         await withTaskGroup { group in
@@ -174,8 +171,7 @@ struct LookupQueueTests {
 
     private func failure(_ text: String) -> [LookupQueue.Answer] { [.failure(.unavailable(text))] }
 
-    @Test("Four queries run at once, the others follow in sequence")
-    func order() {
+    @Test func `four queries run at once, the others follow in sequence`() {
         var desk = Desk()
         desk.ask("a", "b", "c", "d", "e", "f")
         #expect(desk.names == ["a", "b", "c", "d"])
@@ -187,8 +183,7 @@ struct LookupQueueTests {
         #expect(desk.queue.nextAdvance(after: .zero) == nil)
     }
 
-    @Test("A waiting query starts when others have run for 2 s")
-    func slowOnesLetOthersPass() {
+    @Test func `a waiting query starts when others have run for 2 s`() {
         var desk = Desk()
         desk.ask("a", "b", "c", "d")
         #expect(desk.queue.nextAdvance(after: .zero) == .seconds(30))
@@ -203,8 +198,7 @@ struct LookupQueueTests {
         #expect(desk.names.last == "later")
     }
 
-    @Test("A query fails after 30 s, and its late answer is ignored")
-    func deadline() {
+    @Test func `a query fails after 30 s, and its late answer is ignored`() {
         var desk = Desk()
         desk.ask("dead.example", "good.example")
         desk.finish("good.example", at: .seconds(29))
@@ -216,8 +210,7 @@ struct LookupQueueTests {
         #expect(desk.told["dead.example"] == given)
     }
 
-    @Test("At most 20 threads exist, and with 16 blocked threads new queries fail")
-    func bound() {
+    @Test func `at most 20 threads exist, and with 16 blocked threads new queries fail`() {
         var desk = Desk()
         for second in 0..<40 { desk.ask("dead\(second)", at: .seconds(second)) }
         // At 30 s the first four queries fail. Their callers are called, but their threads still count.
@@ -238,8 +231,7 @@ struct LookupQueueTests {
         #expect(desk.told.values.allSatisfy { $0.count == 1 })
     }
 
-    @Test("A name that is never answered blocks at most two threads")
-    func oneDeadName() {
+    @Test func `a name that is never answered blocks at most two threads`() {
         var desk = Desk()
         var now = Duration.zero
         for _ in 0..<100 {
@@ -258,8 +250,7 @@ struct LookupQueueTests {
         #expect(desk.names.count == 3)
     }
 
-    @Test("Without a new thread, a query waits for a running one or fails")
-    func noThread() {
+    @Test func `without a new thread, a query waits for a running one or fails`() {
         var desk = Desk()
         desk.ask("a", "b")
         desk.cannotStart("b")
@@ -277,8 +268,7 @@ struct LookupQueueTests {
         }
     }
 
-    @Test("A query that waits for an abandoned one then starts, or fails without a thread")
-    func noThreadAfterTheDeadline() {
+    @Test func `a query that waits for an abandoned one then starts, or fails without a thread`() {
         var desk = Desk()
         desk.ask("dead", "b")
         desk.cannotStart("b")

@@ -120,7 +120,7 @@ import Testing
         #expect(manager.isReachable)
         #expect(write(ends[1], "\n", 1) == 1)
         close(ends[1])
-        #expect(try await eventually { manager.path.reason == .noInterface })
+        try await waitUntil { manager.path.reason == .noInterface }
         #expect(try await recorder.isLast(.notReachable))
         uplink.namespace.close()
         #expect(try await Self.isFreed(witness))

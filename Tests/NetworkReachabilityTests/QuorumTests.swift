@@ -21,8 +21,7 @@ struct QuorumTests {
         )
     }
 
-    @Test("Only as many addresses are judged as can decide")
-    func early() {
+    @Test func `only as many addresses are judged as can decide`() {
         var quorum = Quorum(addresses(8), .majority)
         #expect(!quorum.isDecided)
         #expect(quorum.next.count == 5)
@@ -33,15 +32,13 @@ struct QuorumTests {
         #expect(quorum.isDecided && quorum.isReached)
     }
 
-    @Test("Half of the addresses is not a majority")
-    func half() {
+    @Test func `half of the addresses is not a majority`() {
         var quorum = Quorum(addresses(8), .majority)
         quorum.count([true, true, true, true, false, false, false, false].map { verdict($0) })
         #expect(quorum.isDecided && !quorum.isReached)
     }
 
-    @Test("The quorum ends when it can no longer be reached")
-    func lost() {
+    @Test func `the quorum ends when it can no longer be reached`() {
         var quorum = Quorum(addresses(5), .majority)
         quorum.count([verdict(false), verdict(false)])
         #expect(!quorum.isDecided)
@@ -49,14 +46,12 @@ struct QuorumTests {
         #expect(quorum.isDecided && !quorum.isReached)
     }
 
-    @Test("A quorum without addresses is not reached")
-    func empty() {
+    @Test func `a quorum without addresses is not reached`() {
         #expect(Quorum([], .majority).isDecided)
         #expect(!Quorum([], .majority).isReached)
     }
 
-    @Test("One address of a host is sufficient, and all are judged at once")
-    func one() {
+    @Test func `one address of a host is sufficient, and all are judged at once`() {
         var quorum = Quorum(addresses(3), .one)
         #expect(quorum.next.count == 3)
         quorum.count([verdict(false), verdict(true), verdict(false)])
@@ -66,15 +61,13 @@ struct QuorumTests {
         #expect(quorum.isDecided && !quorum.isReached && quorum.next.isEmpty)
     }
 
-    @Test("The path uses the interface that most addresses use")
-    func mostCommon() {
+    @Test func `the path uses the interface that most addresses use`() {
         var quorum = Quorum(addresses(3), .majority)
         quorum.count([verdict(true, interface: 2), verdict(true, interface: 3), verdict(true, interface: 3)])
         #expect(quorum.mostCommon == quorum.verdicts[1])
     }
 
-    @Test("The obstacle closest to success is reported")
-    func worst() {
+    @Test func `the obstacle closest to success is reported`() {
         let verdicts = zip(addresses(4), [.noRoute, .noCarrier, .noCarrier, .refused] as [Verdict.Cause]).map {
             Verdict(destination: $0, outcome: .failure(Verdict.Obstacle($1)))
         }
@@ -86,8 +79,7 @@ struct QuorumTests {
         #expect(quorum.worst == verdicts[1])
     }
 
-    @Test("The shortest lifetime of the verdicts applies")
-    func lifetime() {
+    @Test func `the shortest lifetime of the verdicts applies`() {
         var quorum = Quorum(addresses(3), .majority)
         #expect(quorum.lifetime == nil)
         var short = verdict(true)
@@ -181,34 +173,29 @@ struct QuorumTests {
 @Suite("Addresses and host names")
 struct AddressTests {
     @Test(
-        "Literals",
         arguments: [
             ("192.0.2.1", "192.0.2.1"), ("2001:DB8:0::1", "2001:db8::1"), ("::ffff:192.0.2.1", "192.0.2.1"),
             ("fe80::1%eth0", "fe80::1%eth0"), ("fe80::1%2", "fe80::1%2"), ("192.0.2.1%red", "192.0.2.1%red"),
             ("::", "::"), ("0.0.0.0", "0.0.0.0"),
         ]
     )
-    func literals(text: String, description: String) {
+    func `literals`(text: String, description: String) {
         #expect(IPAddress(text)?.description == description)
     }
 
     @Test(
-        "Invalid literals are rejected",
         arguments: [
             "", " ", "1.2.3", "1.2.3.4.5", "256.1.1.1", "192.0.2.1:80", "192.0.2.0/24", "[::1]", "::1:80:", "fe80::1%",
             "fe80::1%a/b", "fe80::1%a b", "192.0.2.1%", "192.0.2.1%a/b",
             "fe80::1%" + String(repeating: "x", count: 128), "localhost",
         ]
     )
-    func notLiterals(text: String) {
+    func `invalid literals are rejected`(text: String) {
         #expect(IPAddress(text) == nil)
     }
 
-    @Test(
-        "A zone is kept",
-        arguments: ["2", "eth0", "interface", "abcdefghijklmno", "an-alternative-name-of-it", "wlän0"]
-    )
-    func zones(name: String) throws {
+    @Test(arguments: ["2", "eth0", "interface", "abcdefghijklmno", "an-alternative-name-of-it", "wlän0"])
+    func `a zone is kept`(name: String) throws {
         let address = try #require(IPAddress("fe80::1%\(name)"))
         #expect(address.zone == name)
         #expect(address == IPAddress(address.wire, zone: name) && address != IPAddress("fe80::1%x"))
@@ -216,8 +203,7 @@ struct AddressTests {
         #expect(IPAddress(try #require(IPAddress("192.0.2.1")).wire, zone: name).zone == nil)
     }
 
-    @Test("A socket address is converted to an address")
-    func socketAddresses() {
+    @Test func `a socket address is converted to an address`() {
         var ipv4 = sockaddr_in()
         ipv4.sin_family = sa_family_t(AF_INET)
         ipv4.sin_port = 80
@@ -238,8 +224,7 @@ struct AddressTests {
         #expect(IPAddress(sockaddr_storage()) == nil)
     }
 
-    @Test("The initializer throws the reason")
-    func errors() {
+    @Test func `the initializer throws the reason`() {
         func error(_ host: String) -> NetworkReachabilityError? {
             do throws(NetworkReachabilityError) {
                 _ = try NetworkReachabilityManager(host: host, options: NetworkReachabilityOptions())
@@ -256,16 +241,14 @@ struct AddressTests {
         #expect(NetworkReachabilityManager(address: sockaddr_storage()) == nil)
     }
 
-    @Test("The default addresses have no majority in half of the address space")
-    func generalAddresses() {
+    @Test func `the default addresses have no majority in half of the address space`() {
         let ipv4 = GeneralAddresses.all.filter { !$0.isIPv6 }
         #expect(GeneralAddresses.all.count == 13)
         #expect(ipv4.count == 8)
         #expect(ipv4.count { $0.wire.bits >> 31 == 0 } == 4)
     }
 
-    @Test("IPv4 addresses of general reachability are evaluated first, in any given order")
-    func atLargeOrder() throws {
+    @Test func `IPv4 addresses of general reachability are evaluated first, in any given order`() throws {
         let given = try ["2001:db8::1", "192.0.2.1", "2001:db8::2", "192.0.2.2"].map { try #require(IPAddress($0)) }
         #expect(Target(.general(given)).destination == .general([given[1], given[3], given[0], given[2]]))
     }

@@ -138,15 +138,14 @@ struct HostsFileTests {
         file.addresses(of: name).map(\.address.description)
     }
 
-    @Test("All addresses of a name are returned in the order of the file, without regard to case or a final dot")
-    func lookup() {
+    @Test func `all addresses of a name are returned in the order of the file, without regard to case or a final dot`()
+    {
         #expect(addresses("router") == ["192.0.2.1", "2001:db8::1"])
         #expect(addresses("ROUTER.EXAMPLE.") == ["192.0.2.1"])
         #expect(addresses("localhost") == ["127.0.0.1"])
     }
 
-    @Test("A name in another script equals its ASCII form")
-    func scripts() {
+    @Test func `a name in another script equals its ASCII form`() {
         for name in ["bücher.example", "BÜCHER.Example", "xn--bcher-kva.example"] {
             #expect(addresses(name) == ["192.0.2.3"])
         }
@@ -154,16 +153,14 @@ struct HostsFileTests {
         #expect(addresses("munchen.example") == [])
     }
 
-    @Test("Comments, malformed lines and lines without names are ignored")
-    func nothing() {
+    @Test func `comments, malformed lines and lines without names are ignored`() {
         #expect(addresses("commented") == [])
         #expect(addresses("broken") == [])
         #expect(addresses("the") == [])
         #expect(addresses("") == [])
     }
 
-    @Test("localhost is known without a file")
-    func localhost() {
+    @Test func `localhost is known without a file`() {
         let none = HostsFile(path: "/nonexistent")
         #expect(none.addresses(of: "LocalHost.").map(\.address.description) == ["127.0.0.1", "::1"])
         #expect(none.addresses(of: "db.localhost").map(\.address.description) == ["127.0.0.1", "::1"])
@@ -273,8 +270,7 @@ struct NameStateTests {
         return try #require(question)
     }
 
-    @Test("A name is pending until the first answer")
-    func pending() throws {
+    @Test func `a name is pending until the first answer`() throws {
         var state = NameState()
         #expect(state.answer == .pending)
         let question = try queried(&state)
@@ -283,8 +279,7 @@ struct NameStateTests {
         #expect(state.answer == .addresses(one))
     }
 
-    @Test("Local addresses are used until the name service answers")
-    func hosts() throws {
+    @Test func `local addresses are used until the name service answers`() throws {
         var state = NameState()
         state.know([])
         #expect(state.answer == .pending)
@@ -295,8 +290,7 @@ struct NameStateTests {
         #expect(state.answer == .addresses(two))
     }
 
-    @Test("An outage keeps known addresses, and a denial removes them")
-    func failures() throws {
+    @Test func `an outage keeps known addresses, and a denial removes them`() throws {
         var state = NameState()
         var question = try queried(&state)
         #expect(state.take(outage, of: question) == (true, false))
@@ -311,16 +305,14 @@ struct NameStateTests {
         #expect(state.answer == .failed)
     }
 
-    @Test("A success without addresses is a failure")
-    func empty() throws {
+    @Test func `a success without addresses is a failure`() throws {
         var state = NameState()
         let question = try queried(&state)
         _ = state.take(.success([]), of: question)
         #expect(state.answer == .failed)
     }
 
-    @Test("After a change a second query is sent, and the failure of the first is ignored")
-    func overtaking() throws {
+    @Test func `after a change a second query is sent, and the failure of the first is ignored`() throws {
         var state = NameState()
         let stuck = try queried(&state)
         let fresh = try queried(&state, .change, at: .seconds(1))
@@ -329,8 +321,7 @@ struct NameStateTests {
         #expect(state.answer == .addresses(one))
     }
 
-    @Test("The failure of a query that a later one replaced is ignored")
-    func overtaken() throws {
+    @Test func `the failure of a query that a later one replaced is ignored`() throws {
         var state = NameState()
         let stuck = try queried(&state)
         let fresh = try queried(&state, .change, at: .seconds(1))
@@ -340,8 +331,7 @@ struct NameStateTests {
         #expect(state.answer == .addresses(two))
     }
 
-    @Test("A change during the maximum number of queries causes a query afterwards")
-    func missedChange() throws {
+    @Test func `a change during the maximum number of queries causes a query afterwards`() throws {
         var state = NameState()
         let first = try queried(&state)
         let second = try queried(&state, .change)
@@ -350,8 +340,7 @@ struct NameStateTests {
         #expect(state.take(outage, of: first) == (false, false))
     }
 
-    @Test("The backoff doubles up to a minute and ends with success")
-    func backoff() throws {
+    @Test func `the backoff doubles up to a minute and ends with success`() throws {
         var state = NameState()
         var waits: [Duration] = []
         for _ in 0..<9 {

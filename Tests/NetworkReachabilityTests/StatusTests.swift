@@ -8,8 +8,7 @@ import Testing
 
 @Suite("Flags and the status that follows from them")
 struct NetworkReachabilityFlagsTests {
-    @Test("The raw values are those of Apple")
-    func rawValues() {
+    @Test func `the raw values are those of Apple`() {
         let values: [(NetworkReachabilityFlags, UInt32)] = [
             (.transientConnection, 1), (.reachable, 2), (.connectionRequired, 4), (.connectionOnTraffic, 8),
             (.interventionRequired, 16), (.connectionOnDemand, 32), (.isLocalAddress, 0x10000), (.isDirect, 0x20000),
@@ -20,7 +19,6 @@ struct NetworkReachabilityFlagsTests {
     }
 
     @Test(
-        "The status follows Alamofire's rules",
         arguments: [
             ([.reachable], .reachable(.ethernetOrWiFi)),
             ([.reachable, .isDirect], .reachable(.ethernetOrWiFi)),
@@ -37,17 +35,15 @@ struct NetworkReachabilityFlagsTests {
             ([.reachable, .interventionRequired], .reachable(.ethernetOrWiFi)),
         ] as [(NetworkReachabilityFlags, NetworkReachabilityStatus)]
     )
-    func status(flags: NetworkReachabilityFlags, status: NetworkReachabilityStatus) {
+    func `the status follows Alamofire's rules`(flags: NetworkReachabilityFlags, status: NetworkReachabilityStatus) {
         #expect(NetworkReachabilityStatus(flags) == status)
     }
 
-    @Test("Missing flags are unknown")
-    func unknown() {
+    @Test func `missing flags are unknown`() {
         #expect(NetworkReachabilityStatus(nil) == .unknown)
     }
 
-    @Test("Each flag has one character")
-    func readableDescription() {
+    @Test func `each flag has one character`() {
         #expect(NetworkReachabilityFlags([.reachable, .isLocalAddress]).readableDescription == "-R -----l-")
         #expect(NetworkReachabilityFlags([]).readableDescription == "-- -------")
         let all: NetworkReachabilityFlags = [
@@ -58,16 +54,14 @@ struct NetworkReachabilityFlagsTests {
         #expect(all.names.count == 9)
     }
 
-    @Test("The descriptions are English texts")
-    func descriptions() {
+    @Test func `the descriptions are English texts`() {
         #expect(NetworkReachabilityStatus.unknown.localizedDescription == "Unknown")
         #expect(NetworkReachabilityStatus.notReachable.localizedDescription == "Not Reachable")
         #expect(NetworkReachabilityStatus.reachable(.cellular).localizedDescription == "Reachable via WWAN")
         #expect(NetworkReachabilityStatus.notReachable.description == "not reachable")
     }
 
-    @Test("The alias cellular works in patterns")
-    func cellularPattern() {
+    @Test func `the alias cellular works in patterns`() {
         switch NetworkReachabilityStatus.reachable(.wwan) {
         case .reachable(.cellular): break
         default: Issue.record("cellular is another name for wwan")

@@ -26,10 +26,9 @@ import Testing
     }
 
     private static func end(_ process: LabProcess) async throws -> [String] {
-        let hasEnded = try await eventually(every: .milliseconds(1)) {
+        try await waitUntil(every: .milliseconds(1)) {
             lines(process).last.map { $0.hasPrefix("status") || $0.hasPrefix("ended") } ?? false
         }
-        #expect(hasEnded)
         return lines(process)
     }
 
@@ -72,10 +71,7 @@ import Testing
         // The server does not answer. The kernel does not detect this.
         try lab.server.ip("addr del 10.8.0.2/32 dev lo")
         let process = try start("http", "POST")
-        let isConnecting = try await eventually(every: .milliseconds(5)) {
-            try lab.isConnecting()
-        }
-        #expect(isConnecting)
+        try await waitUntil(every: .milliseconds(5)) { try lab.isConnecting() }
         try lab.lose(.carrier)
         #expect(try await Self.waits(process))
         try lab.server.ip("addr add 10.8.0.2/32 dev lo")

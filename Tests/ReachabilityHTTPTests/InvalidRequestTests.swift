@@ -12,12 +12,7 @@ import Testing
 /// Invalid requests from an adapter. For some of them swift-nio would end the process, and other clients would send
 /// them.
 @Suite(.timeLimit(.minutes(15))) struct InvalidRequestTests {
-    private let lab: HTTPLab
-
-    init() throws {
-        lab = try HTTPLab()
-    }
-
+    private let lab = HTTPLab()
     private struct Changing: RequestAdapter {
         let change: @Sendable (inout RequestHead) -> Void
 

@@ -11,12 +11,7 @@ import Testing
 
 /// An outbox whose requests are sent by async-http-client.
 @Suite(.timeLimit(.minutes(15))) struct OutboxSenderTests {
-    private let lab: HTTPLab
-
-    init() throws {
-        lab = try HTTPLab()
-    }
-
+    private let lab = HTTPLab()
     @Test func `a delivered request is deleted, and the adapter's credentials are never in the file`() async throws {
         try await withFaultServer { server in
             try await withOutbox { outbox in
@@ -58,7 +53,7 @@ import Testing
         unassigned: [String] = [],
         names: [String] = []
     ) async throws -> [OutboxEvent] {
-        let coordinator = try HTTPLab(reachability: PlayedNetwork(unassigned: unassigned)).coordinator
+        let coordinator = HTTPLab(reachability: PlayedNetwork(unassigned: unassigned)).coordinator
         var configuration = HTTPLab.configuration
         configuration.dnsOverride = ["api.example": "127.0.0.1"]
         for name in names { configuration.dnsOverride[name] = "127.0.0.1" }
@@ -200,7 +195,7 @@ import Testing
     @Test func `a request to an unreachable host waits and is sent at once when the host is reachable`() async throws {
         let reachability = PlayedNetwork()
         reachability.set(reachable: false)
-        let lab = try HTTPLab(reachability: reachability)
+        let lab = HTTPLab(reachability: reachability)
         try await withFaultServer { server in
             try await withOutbox { outbox in
                 try await outbox.enqueue(Self.post(server.url()))
@@ -250,8 +245,7 @@ import Testing
         try await withOutbox { outbox in
             try await outbox.enqueue(Self.post(server.url))
             let events = try await flush(outbox)
-            let entry = try #require(events.first?.held, "\(events)")
-            #expect(entry.attempts == 0 && server.streams == 0)
+            #expect(try #require(events.first?.held, "\(events)").attempts == 0 && server.streams == 0)
         }
         try await server.close()
     }

@@ -52,7 +52,7 @@ import Testing
     }
 
     private func post(_ url: String, _ fault: Fault, id: String, hasBody: Bool) async throws -> RetryError.Ending? {
-        let lab = try HTTPLab()
+        let lab = HTTPLab()
         let policy = try lab.policy(attempts: 5)
         var options = RequestRetryOptions(redirects: .follow(), coordinator: lab.coordinator)
         options.host = nil
@@ -75,7 +75,7 @@ import Testing
     @Test func `a redirected GET is retried at the failed hop and contains its history`() async throws {
         try await withFaultServer { first in
             try await withFaultServer { second in
-                let lab = try HTTPLab()
+                let lab = HTTPLab()
                 try await withClient { client in
                     var request = HTTPClientRequest(url: first.url())
                     let home = Fault.redirect(302, to: second.url("/fault/body/5/200"))
@@ -93,7 +93,7 @@ import Testing
     @Test func `another origin receives no credentials and no adapted request`() async throws {
         try await withFaultServer { first in
             try await withFaultServer { second in
-                let lab = try HTTPLab()
+                let lab = HTTPLab()
                 let secrets = ["Authorization", "Cookie", "Proxy-Authorization", "Host", "Origin"]
                 let adapter = Adapter { request, completion in
                     var request = request
@@ -124,7 +124,7 @@ import Testing
 
     @Test func `a cycle, too many redirects and a consumed stream end the redirects`() async throws {
         try await withFaultServer { server in
-            let lab = try HTTPLab()
+            let lab = HTTPLab()
             let policy = try lab.policy()
             try await withClient { client in
                 var request = HTTPClientRequest(url: server.url())
@@ -171,7 +171,7 @@ extension RedirectTests {
         try await withFaultServer { first in
             try await withFaultServer { second in
                 for (end, gets, posts) in Self.ends {
-                    let lab = try HTTPLab()
+                    let lab = HTTPLab()
                     let policy = try lab.policy(attempts: 5)
                     let options = RequestRetryOptions(coordinator: lab.coordinator)
                     var request = URLRequest(url: try #require(URL(string: first.url())))
@@ -211,7 +211,7 @@ extension RedirectTests {
             }
         }
         try await withFaultServer { server in
-            let lab = try HTTPLab()
+            let lab = HTTPLab()
             let options = lab.options([.redirect(302, to: server.url("/fault/answer/200/"))])
             let session = URLSession(configuration: .default, delegate: Decliner(), delegateQueue: nil)
             let request = URLRequest(url: try #require(URL(string: server.url())))

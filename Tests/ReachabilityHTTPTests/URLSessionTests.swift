@@ -8,11 +8,10 @@ import Testing
 
 /// Retries of `URLSession` with a real server.
 @Suite(.timeLimit(.minutes(15))) struct URLSessionTests {
-    private let lab: HTTPLab
+    private let lab = HTTPLab()
     private let session: URLSession
 
     init() throws {
-        lab = try HTTPLab()
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 20
         session = URLSession(configuration: configuration)

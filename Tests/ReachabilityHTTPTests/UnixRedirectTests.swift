@@ -20,7 +20,7 @@ import Testing
         if !follows { configuration.redirectConfiguration = .disallow }
         let client = RetryingHTTPClient(configuration: configuration)
         let url = try #require(URL(httpURLWithSocketPath: path, uri: "/")).absoluteString
-        let lab = try HTTPLab()
+        let lab = HTTPLab()
         let request = HTTPClientRequest(url: url)
         let outcome = try await client.execute(request, retry: lab.policy(), options: lab.options([]))
         #expect(outcome.value.status == (follows ? .ok : .found))

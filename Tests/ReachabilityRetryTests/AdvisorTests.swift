@@ -65,8 +65,7 @@ import Testing
 
     @Test func `advice to end stops the retries`() throws {
         let (outcome, attempts, _, _) = try retry(.end)
-        let error = try #require(outcome.failure)
-        #expect(error.ending == .notRetryable && attempts.count == 1)
+        #expect(try #require(outcome.failure).ending == .notRetryable && attempts.count == 1)
     }
 
     @Test(arguments: [RetryAdvice.goOn, .backOff])

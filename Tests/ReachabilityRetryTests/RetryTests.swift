@@ -151,8 +151,7 @@ import Testing
     @Test func `sent attempts and all attempts have separate limits`() throws {
         let three = retry(Array(repeating: Self.reset, count: 9), target: try target())
         #expect(three.attempts.count == 3)
-        let error = try #require(three.result.failure)
-        #expect(error.ending == .attemptsExhausted)
+        #expect(try #require(three.result.failure).ending == .attemptsExhausted)
         let policy = try RetryPolicy(attempts: 5)
         #expect(
             retry(Array(repeating: Self.unreachable, count: 9), target: try target(), policy: policy).attempts.count
@@ -163,8 +162,7 @@ import Testing
     @Test func `an error of neither the network nor the server ends the request`() throws {
         struct Other: Error {}
         let (result, begun) = retry([Other()], target: try target())
-        let error = try #require(result.failure)
-        #expect(error.ending == .notRetryable && begun.count == 1)
+        #expect(try #require(result.failure).ending == .notRetryable && begun.count == 1)
         let other = try #require(try retry([StatusFailure(status: 404)], target: target()).result.failure)
         #expect(other.ending == .notRetryable)
     }

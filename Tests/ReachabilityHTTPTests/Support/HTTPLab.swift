@@ -9,8 +9,10 @@ import TestSupport
 struct HTTPLab: Sendable {
     let coordinator: RetryCoordinator
 
-    init(reachability: any ReachabilityProvider = NetlinkReachabilityProvider { _ in nil }, seed: UInt64 = 1) throws {
-        let limits = try RetryLimits(rate: 10_000, spread: .zero, budget: RetryBudget(retryCost: 0))
+    init(reachability: any ReachabilityProvider = NetlinkReachabilityProvider { _ in nil }, seed: UInt64 = 1) {
+        guard let limits = try? RetryLimits(rate: 10_000, spread: .zero, budget: RetryBudget(retryCost: 0)) else {
+            fatalError("the limits are invalid")
+        }
         coordinator = RetryCoordinator(limits: limits, reachability: reachability, random: SeededGenerator(seed: seed))
     }
 

@@ -1,5 +1,4 @@
 import LinuxSupport
-import NIOCore
 import NetworkLab
 
 /// A client and a server in two network namespaces, connected by a cable. The server has an address to which the
@@ -52,19 +51,5 @@ struct LossyCable {
     func close() {
         client.close()
         server.close()
-    }
-}
-
-/// An executor that runs tasks in the thread of an event loop, and so in the network namespace of that thread.
-final class LoopExecutor: TaskExecutor {
-    private let loop: any EventLoop
-
-    init(_ loop: any EventLoop) {
-        self.loop = loop
-    }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

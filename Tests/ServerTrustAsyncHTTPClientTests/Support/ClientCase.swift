@@ -49,34 +49,13 @@ struct ClientCase: Sendable, CustomStringConvertible {
             $0.chain = [Forge.leaf]
             $0.isRefusedInHandshake = true
         },
-        ClientCase("only for clients", .refused("extendedKeyUsage")) {
-            $0.chain[0] = Forge.server { $0.purposes = [.clientAuth] }
-            $0.isRefusedInHandshake = true
-        },
-        ClientCase("pinned key of the server", .trusted) { $0.pin(Forge.leaf) },
         ClientCase("pinned key of the intermediate", .trusted) { $0.pin(Forge.intermediate) },
-        ClientCase("pinned key of the root", .trusted) { $0.pin(Forge.root) },
         ClientCase("pinned key of another", .refused("pinMismatch")) { $0.pin(Forge.strangeRoot) },
-        ClientCase("pinned certificate of the intermediate", .trusted) {
-            $0.evaluate(PinnedCertificatesTrustEvaluator(certificates: [Forge.intermediate.certificate]))
-        },
-        ClientCase("pinned certificate of another", .refused("notPinned")) {
-            $0.evaluate(PinnedCertificatesTrustEvaluator(certificates: [Forge.strangeRoot.certificate]))
-        },
-        ClientCase("no pins", .refused("noPins")) { $0.evaluate(PublicKeysTrustEvaluator(keys: [])) },
         ClientCase("no evaluator, all hosts must be evaluated", .refused("noEvaluator")) {
             $0.manager = ServerTrustManager(evaluators: ["elsewhere.example": DefaultTrustEvaluator()])
         },
         ClientCase("no evaluator", .trusted) {
             $0.manager = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
-        },
-        ClientCase("no evaluator, unknown root", .refused("unknownIssuer")) {
-            $0.chain = [Forge.stranger]
-            $0.manager = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
-            $0.isRefusedInHandshake = true
-        },
-        ClientCase("a pattern that is none", .refused("invalidPattern")) {
-            $0.manager = ServerTrustManager(evaluators: ["*example.org": DisabledTrustEvaluator()])
         },
         ClientCase("disabled", .trusted) {
             $0.chain = [Forge.stranger]
@@ -94,9 +73,5 @@ struct ClientCase: Sendable, CustomStringConvertible {
             $0.isRefusedInHandshake = true
         },
         ClientCase("revoked", .refused("revoked")) { $0.evaluate(RevocationTrustEvaluator()) },
-        ClientCase("not known to be revoked", .refused("revocationUnknown")) {
-            $0.chain[0] = Forge.server([Forge.host, "unknown.example"])
-            $0.evaluate(RevocationTrustEvaluator(options: [.any, .requirePositiveResponse]))
-        },
     ]
 }
