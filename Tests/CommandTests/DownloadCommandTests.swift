@@ -49,10 +49,7 @@ import Testing
         try await lab.setCable(isIn: false)
         let script = "cd \(lab.directory.path); exec script -qefc \"$R download \(lab.url)\" /dev/null"
         let command = try await RunningCommand.start(script: script, in: lab.client)
-        let isWaiting = try await eventually {
-            await command.hasWritten("waiting for the network")
-        }
-        #expect(isWaiting)
+        try await waitUntil { await command.hasWritten("waiting for the network") }
         #expect(lab.server.requests.isEmpty)
         try await lab.setCable(isIn: true)
         let result = try await command.result()
@@ -82,8 +79,7 @@ import Testing
         let command = try await lab.start()
         try await lab.untilPart(has: Self.half)
         #expect(try await lab.run() == Self.failure(75, "another download to file is under way"))
-        command.signal(signal)
-        #expect(try await command.result() == Self.failure(128 + signal, "ended by a signal; \(hint)"))
+        #expect(try await command.result(after: signal) == Self.failure(128 + signal, "ended by a signal; \(hint)"))
         #expect(try lab.names() == ["file.part", "file.part.json"])
         #expect(try await lab.run("--deadline 300ms") == Self.failure(75, "the deadline has passed; \(hint)"))
         lab.server.behave { $0.limit = .max }

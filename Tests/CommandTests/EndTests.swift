@@ -9,8 +9,7 @@ import Testing
     @Test func `a signal during startup ends the command`() async throws {
         for _ in 0..<20 {
             let watch = try await RunningCommand.start(["watch", "127.0.0.1"])
-            watch.signal(SIGTERM)
-            let status = try await watch.result().status
+            let status = try await watch.result(after: SIGTERM).status
             #expect(status == 0 || status == -SIGTERM)
         }
     }
@@ -29,8 +28,7 @@ import Testing
         let command = try await RunningCommand.start(subcommand.words + subcommand.manyArguments)
         // The command works long enough because its pipe is full and has no reader.
         try await command.untilPipeIsFull()
-        command.signal(signal)
-        let result = try await command.result(reading: false)
+        let result = try await command.result(after: signal, reading: false)
         #expect(result.status == subcommand.status(after: signal))
         #expect(result.errors.isEmpty)
     }
@@ -76,8 +74,7 @@ import Testing
             $R watch 127.0.0.1 >&3 & pid=$!
             read -r line <&3; echo "$line"; kill -TERM $pid; wait $pid; echo $?
             """
-        let result = try await Command.run(script: script)
-        #expect(result.lines.last == "0")
+        #expect(try await Command.run(script: script).lines.last == "0")
         let stays = """
             d=$(mktemp -d) && mkfifo $d/f && exec 3<>$d/f && rm -r $d
             ip link set lo up; $R watch 192.0.2.9 >&3 & pid=$!
@@ -123,12 +120,11 @@ import Testing
             let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
             return text.hasSuffix("\n") ? text.split(separator: "\n") : []
         }
-        #expect(try await eventually { lines().count == 1 })
+        try await waitUntil { lines().count == 1 }
         try await uplink.setConnected(false)
-        #expect(try await eventually { lines().count == 2 })
+        try await waitUntil { lines().count == 2 }
         #expect(lines().last?.hasSuffix("network: not reachable, no route") == true)
-        watch.signal(SIGTERM)
-        #expect(try await watch.result().status == 0)
+        #expect(try await watch.result(after: SIGTERM).status == 0)
     }
 
     @Test(.enabled(if: Tools.has("perl")), arguments: ["status", "watch"])
@@ -144,8 +140,7 @@ import Testing
             targets.append(try JSONLine(try await command.line())["target"])
         }
         #expect(Set(targets) == Set(ManyHosts.all))
-        command.signal(SIGTERM)
-        let status = try await command.result().status
+        let status = try await command.result(after: SIGTERM).status
         #expect(status == 0 || subcommand == "status" && status == -SIGTERM)
         #expect(await command.restOfLines().isEmpty)
     }
@@ -190,8 +185,7 @@ import Testing
         // All threads of Dispatch have started by now.
         try await uplink.setConnected(false)
         _ = try await watch.status(of: "203.0.113.9")
-        watch.signal(SIGTERM)
-        #expect(try await watch.result().errors.isEmpty)
+        #expect(try await watch.result(after: SIGTERM).errors.isEmpty)
         #expect(log.messages.isEmpty)
     }
 
@@ -206,8 +200,7 @@ import Testing
         #expect(try await daemon.line() == "reachable (ethernet or Wi-Fi)")
         try await uplink.setConnected(false)
         #expect(try await daemon.line() == "not reachable")
-        daemon.signal(SIGTERM)
-        let errors = try await daemon.result().errors
+        let errors = try await daemon.result(after: SIGTERM).errors
         #expect(!errors.contains("DEPRECATED") && !errors.contains("handler"), "\(errors)")
     }
 }

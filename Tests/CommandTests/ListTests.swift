@@ -95,18 +95,6 @@ import Testing
         #expect(missing.errors.hasPrefix("reachability: cannot enter the network namespace /run/netns/there-is-none: "))
     }
 
-    @Test func `text is coloured on a terminal, unless NO_COLOR is set`() async throws {
-        let namespace = try await Self.namespace()
-        let script = "script -qec \"$R list\" /dev/null </dev/null | tr -d '\\r'"
-        let plain = try await Command.run(script: "export NO_COLOR=1; \(script)", in: namespace)
-        #expect(plain.output == Self.table)
-        let coloured = try await Command.run(script: script, in: namespace)
-        let up = "\u{1b}[32mup\u{1b}[0m"
-        #expect(coloured.output == Self.table.replacing("  up\n", with: "  \(up)\n"))
-        let json = try await Command.run(script: "script -qec \"$R list --json\" /dev/null </dev/null", in: namespace)
-        #expect(json.output.hasPrefix(#"{"schema":1,"#))
-    }
-
     @Test func `an error is reported if netlink is not available`() async throws {
         let (sandbox, result) = try await LabThread.detached {
             try Sandbox.enter(denyingNetlinkWith: EAFNOSUPPORT) { () throws -> CommandResult in
@@ -152,8 +140,7 @@ import Testing
         try await next(watch) { ($0["defaultRoutes"] as? [Any])?.count == 3 }
         try await LabThread.detached { try namespace.ip("link add later type veth peer name later2") }
         while try object(try await watch.line()).count < 5 {}
-        watch.signal(SIGTERM)
-        let result = try await watch.result()
+        let result = try await watch.result(after: SIGTERM)
         #expect(result.status == 0)
         #expect(result.errors.isEmpty)
         // Changes of properties that are not shown print nothing.
@@ -170,7 +157,6 @@ import Testing
         try await LabThread.detached { try namespace.ip("link set far down") }
         while try await !watch.line().hasPrefix("\u{1b}[H\u{1b}[JINDEX  NAME  TYPE ") {}
         while try await !watch.line().contains("  u0    wired-virtual  no carrier") {}
-        watch.signal(SIGTERM)
-        _ = try await watch.result()
+        _ = try await watch.result(after: SIGTERM)
     }
 }

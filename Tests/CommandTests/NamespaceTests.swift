@@ -70,20 +70,6 @@ import Testing
         }
     }
 
-    @Test func `watch reports events of the selected namespace and not of its own`() async throws {
-        let name = try await NamedNamespace.make()
-        let here = try await Uplink.make()
-        let watch = try await RunningCommand.start(["watch", "--netns", name.name], in: here.namespace)
-        #expect(try await watch.status() == Self.way)
-        try await here.setConnected(false)
-        try await name.uplink.setConnected(false)
-        #expect(try await watch.status() == "not reachable, no route")
-        try await name.uplink.setConnected(true)
-        #expect(try await watch.status() == Self.way)
-        watch.signal(SIGTERM)
-        #expect(try await watch.result().lines.count == 3)
-    }
-
     @Test func `a namespace is found later if no file descriptor is free at first`() async throws {
         var name = try await NamedNamespace.make()
         let text = name.name
@@ -96,8 +82,7 @@ import Testing
         try watch.limitDescriptors(to: 256)
         var last = try await watch.status()
         while last != Self.way { last = try await watch.status() }
-        watch.signal(SIGTERM)
-        #expect(try await watch.result().status == 0)
+        #expect(try await watch.result(after: SIGTERM).status == 0)
     }
 }
 
@@ -146,8 +131,7 @@ import Testing
         let last = [try await watch.status(), try await watch.status()]
         #expect(last.contains("\(Self.gone), namespace amber"))
         #expect(try await machine.isFreed())
-        watch.signal(SIGTERM)
-        let result = try await watch.result()
+        let result = try await watch.result(after: SIGTERM)
         #expect(result.status == 0)
         #expect(result.errors.isEmpty)
         #expect(await watch.restOfLines().isEmpty)

@@ -31,34 +31,6 @@ import Testing
         )
     }
 
-    @Test func `an attempt waits for the route, and later attempts for a delay`() async throws {
-        let uplink = try await Uplink.make(isConnected: false)
-        let script = "echo $REACHABILITY_PREVIOUS.$REACHABILITY_STATUS; exit 1"
-        let retry = try await RunningCommand.start(
-            ["retry", "--target", "203.0.113.9", "--attempts", "4", "--", "sh", "-c", script],
-            in: uplink.namespace
-        )
-        #expect(try await retry.line() == ".not-reachable")
-        try await retry.untilErrors(contain: "waits until reachable: no route")
-        try await uplink.setConnected(true)
-        #expect(try await retry.line() == "not-reachable.reachable")
-        // From here on the delay decides: 0.5 s, then at most 1 s.
-        #expect(try await retry.line() == "reachable.reachable")
-        #expect(try await retry.line() == "reachable.reachable")
-        let result = try await retry.result()
-        #expect(result.status == 1)
-        #expect(
-            withoutWaits(result)
-                == """
-                reachability: 203.0.113.9: sh: exit status 1 after TIME, attempt 1 of 4, waits until reachable: no route
-                reachability: 203.0.113.9: sh: exit status 1 after TIME, attempt 2 of 4, waits TIME
-                reachability: 203.0.113.9: sh: exit status 1 after TIME, attempt 3 of 4, waits TIME
-                reachability: 203.0.113.9: sh: exit status 1 after TIME, attempt 4 of 4, gives up
-
-                """
-        )
-    }
-
     @Test func `--netns selects the queried namespace, and the command runs in the current one`() async throws {
         let name = try await NamedNamespace.make()
         let result = try await Command.run([
@@ -67,10 +39,6 @@ import Testing
         ])
         #expect(result.status == 1 || result.status == 255)
         #expect(result.lines.first == "u0")
-    }
-
-    private func withoutWaits(_ result: CommandResult) -> String {
-        result.errorsWithoutDurations.replacing(#/ waits \d+\.\d{3}s/#, with: " waits TIME")
     }
 }
 
@@ -127,15 +95,14 @@ import Testing
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
     func `a signal is forwarded to the command and ends retry`(signal: CInt) async throws {
-        let scratch = try ScratchDirectory()
+        let scratch = ScratchDirectory()
         try scratch.makeFifo("fifo")
         // The command waits without a child, because the shell would print a message about the end of a child.
         let traps = "for s in INT TERM HUP; do trap \"echo $s; exit 7\" $s; done"
         let script = "\(traps); exec 3<>\(scratch.file("fifo")); echo ready; read line <&3"
         let retry = try await start([], script)
         #expect(try await retry.line() == "ready")
-        retry.signal(signal)
-        let result = try await retry.result()
+        let result = try await retry.result(after: signal)
         let name = [SIGINT: "INT", SIGTERM: "TERM", SIGHUP: "HUP"][signal] ?? ""
         #expect(result.status == 128 + signal)
         #expect(result.output == "ready\n\(name)\n")
@@ -150,8 +117,7 @@ import Testing
         let uplink = try await Uplink.make(isConnected: false)
         let retry = try await RunningCommand.start(["retry", "--", "false"], in: uplink.namespace)
         try await retry.untilErrors(contain: "waits until reachable")
-        retry.signal(signal)
-        let result = try await retry.result()
+        let result = try await retry.result(after: signal)
         #expect(result.status == 128 + signal)
         #expect(result.errors.count { $0 == "\n" } == 1)
     }
@@ -186,7 +152,7 @@ import Testing
 @Suite struct RetryFailureTests {
     @Test(arguments: [[], ["--quiet"], ["--on-exit", "1-255"]])
     func `a command that cannot be started is not retried`(options: [String]) async throws {
-        let scratch = try ScratchDirectory()
+        let scratch = ScratchDirectory()
         try scratch.write("text", "", mode: 0o644)
         for (command, status, why) in [
             ("no-such-command", CInt(127), "there is no such command in PATH"),

@@ -19,8 +19,7 @@ import Testing
         try await uplink.setConnected(true)
         #expect(try await run.line() == "network: not-reachable > reachable")
         try await run.untilErrors(contain: "exit status", times: 3)
-        run.signal(SIGTERM)
-        let result = try await run.result()
+        let result = try await run.result(after: SIGTERM)
         #expect(result.status == 0)
         #expect(result.lines.count == 3)
         #expect(
@@ -52,7 +51,7 @@ import Testing
     }
 
     @Test func `only the newest state is used after a long run`() async throws {
-        let (uplink, scratch) = (try await Uplink.make(), try ScratchDirectory())
+        let (uplink, scratch) = (try await Uplink.make(), ScratchDirectory())
         try scratch.makeFifo("fifo")
         // The second target shows the progress. It is never delayed.
         let script =
@@ -80,23 +79,7 @@ import Testing
         try await uplink.setConnected(true)
         let last = [try await run.line(), try await run.line()].sorted()
         #expect(last == ["203.0.113.1: not-reachable > reachable", "203.0.113.2: not-reachable > reachable"])
-        run.signal(SIGTERM)
-        #expect(try await run.result().lines.count == 10)
-    }
-
-    @Test func `--settle ignores states that do not last`() async throws {
-        let uplink = try await Uplink.make()
-        let run = try await start(["--settle", "10s"], in: uplink)
-        try await uplink.ip(
-            "link set u0 down",
-            "link set u0 up",
-            "route add default via 192.0.2.1",
-            "addr add 2001:db8::2/64 dev u0 nodad",
-            "route add default via 2001:db8::1"
-        )
-        try await uplink.setConnected(false)
-        #expect(try await run.line() == "network: reachable > not-reachable")
-        try await end(run, lines: 1)
+        #expect(try await run.result(after: SIGTERM).lines.count == 10)
     }
 
     /// Starts `run` with a command that prints the state, and waits until the first state is known.
@@ -108,8 +91,7 @@ import Testing
     }
 
     private func end(_ run: RunningCommand, lines: Int) async throws {
-        run.signal(SIGTERM)
-        let result = try await run.result()
+        let result = try await run.result(after: SIGTERM)
         #expect(result.status == 0)
         #expect(result.lines.count == lines)
     }
@@ -130,8 +112,7 @@ import Testing
         // A program that ignores SIGTERM is killed five seconds later.
         #expect(ContinuousClock.now - begin >= .seconds(signal == 9 ? 15 : 10))
         try await Command.expectEnd(of: child)
-        run.signal(SIGTERM)
-        let result = try await run.result()
+        let result = try await run.result(after: SIGTERM)
         #expect(result.status == 0)
         #expect(
             result.errorsWithoutDurations
@@ -143,8 +124,7 @@ import Testing
         let run = try await start(["--kill-after", "1m"], "sleep 1000 >/dev/null 2>&1 & echo $!")
         let child = try #require(pid_t(try await run.line()))
         try await run.untilErrors(contain: "exit status 0")
-        run.signal(SIGTERM)
-        #expect(try await run.result().status == 0)
+        #expect(try await run.result(after: SIGTERM).status == 0)
         #expect(kill(child, SIGKILL) == 0)
     }
 
@@ -152,8 +132,7 @@ import Testing
     func `a signal ends the running program and then run with status 0`(signal: CInt) async throws {
         let run = try await start([], "sleep 1000 & echo $!; wait")
         let child = try #require(pid_t(try await run.line()))
-        run.signal(signal)
-        let result = try await run.result()
+        let result = try await run.result(after: signal)
         #expect(result.status == 0)
         #expect(result.errorsWithoutDurations == "reachability: 127.0.0.1: sh: ended by signal 15 after TIME\n")
         try await Command.expectEnd(of: child)
@@ -163,20 +142,18 @@ import Testing
         for _ in 0..<10 {
             let run = try await start([], "echo")
             #expect(try await run.line().isEmpty)
-            run.signal(SIGTERM)
-            #expect(try await run.result().status == 0)
+            #expect(try await run.result(after: SIGTERM).status == 0)
         }
     }
 
     @Test func `run waits for a program that handles the signal`() async throws {
-        let scratch = try ScratchDirectory()
+        let scratch = ScratchDirectory()
         try scratch.makeFifo("fifo")
         // The program waits without a child, because the shell would print a message about the end of a child.
         let script = "trap 'echo tidy; exit 7' TERM; exec 3<>\(scratch.file("fifo")); echo ready; read line <&3"
         let run = try await start([], script)
         #expect(try await run.line() == "ready")
-        run.signal(SIGTERM)
-        let result = try await run.result()
+        let result = try await run.result(after: SIGTERM)
         #expect(result.status == 0)
         #expect(result.lines.last == "tidy")
         #expect(result.errorsWithoutDurations == "reachability: 127.0.0.1: sh: exit status 7 after TIME\n")
@@ -190,8 +167,7 @@ import Testing
         run.signal(SIGHUP)
         try await uplink.setConnected(false)
         #expect(try await run.line() == "not-reachable")
-        run.signal(SIGTERM)
-        #expect(try await run.result().status == 0)
+        #expect(try await run.result(after: SIGTERM).status == 0)
     }
 
     @Test func `ends of children are noticed although SIGCHLD is ignored`() async throws {
@@ -201,16 +177,14 @@ import Testing
         let run = try await RunningCommand.start(script: script)
         #expect(try await run.line().isEmpty)
         try await run.untilErrors(contain: "exit status 4")
-        run.signal(SIGTERM)
-        #expect(try await run.result().status == 0)
+        #expect(try await run.result(after: SIGTERM).status == 0)
     }
 
     @Test func `a closed standard output affects only the command`() async throws {
         let script = "exec $R run --initial --host 127.0.0.1 -- sh -c 'echo lost 2>/dev/null || exit 9' >&-"
         let run = try await RunningCommand.start(script: script)
         try await run.untilErrors(contain: "exit status 9")
-        run.signal(SIGTERM)
-        #expect(try await run.result().status == 0)
+        #expect(try await run.result(after: SIGTERM).status == 0)
     }
 
     @Test func `a reader that leaves affects only the command`() async throws {
@@ -224,8 +198,7 @@ import Testing
         try await uplink.setConnected(false)
         // The program ends by SIGPIPE, because it does not inherit that run ignores this signal.
         try await run.untilErrors(contain: "ended by signal 13")
-        run.signal(SIGTERM)
-        #expect(try await run.result(reading: false).status == 0)
+        #expect(try await run.result(after: SIGTERM, reading: false).status == 0)
     }
 
     private func start(_ options: [String], _ script: String) async throws -> RunningCommand {
@@ -243,8 +216,7 @@ import Testing
         let command = "no-such-command"
         let run = try await RunningCommand.start(["run", "--initial", "--host", "127.0.0.1", "--", command])
         try await run.untilErrors(contain: "not started")
-        run.signal(SIGTERM)
-        let result = try await run.result()
+        let result = try await run.result(after: SIGTERM)
         #expect(result.status == 0 && result.output.isEmpty)
         #expect(
             result.errorsWithoutDurations
@@ -260,7 +232,7 @@ import Testing
     private static let refused = "reachability: cannot use the hook "
 
     @Test func `the current hooks run at each change in the order of their names`() async throws {
-        let (uplink, scratch) = (try await Uplink.make(), try ScratchDirectory())
+        let (uplink, scratch) = (try await Uplink.make(), ScratchDirectory())
         for name in ["20-b", "10-a", "30-c", "Z", ".hidden", "a~", "a.bak", "a.dpkg-old", "a.dpkg-new"] {
             try scratch.write(name, "#!/bin/sh\necho \(name) $REACHABILITY_STATUS\n[ \(name) != 10-a ]\n")
         }
@@ -285,7 +257,7 @@ import Testing
     }
 
     @Test func `a directory that others can write to is not used until this is corrected`() async throws {
-        let (uplink, scratch) = (try await Uplink.make(), try ScratchDirectory())
+        let (uplink, scratch) = (try await Uplink.make(), ScratchDirectory())
         try scratch.write("hook", "#!/bin/sh\necho $REACHABILITY_PREVIOUS $REACHABILITY_STATUS\n")
         let run = try await start(scratch, in: uplink)
         #expect(try await run.line() == "reachable")
@@ -306,8 +278,7 @@ import Testing
     }
 
     private func end(_ run: RunningCommand) async throws -> CommandResult {
-        run.signal(SIGTERM)
-        let result = try await run.result()
+        let result = try await run.result(after: SIGTERM)
         #expect(result.status == 0)
         return result
     }

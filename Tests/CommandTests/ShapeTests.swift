@@ -166,7 +166,7 @@ import Testing
     ]
 
     @Test(arguments: options) func `any value is used or refused`(option: Option) async throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         // Each exit status, and the number of lines on standard error.
         let script = """
             D=\(directory.path)
@@ -206,8 +206,10 @@ import Testing
         let missing =
             "cannot enter the network namespace /run/netns/nowhere: No such file or directory;"
             + " `ip netns list` shows the existing names"
-        for subcommand in ["status", "watch", "why", "list"] {
-            try await Command.run([subcommand, "--netns", "nowhere"]).expectRefusal(missing)
+        for words in [
+            ["status"], ["watch"], ["why"], ["list"], ["watch", "--check"], ["wait", "--works"], ["why", "--active"],
+        ] {
+            try await Command.run(words + ["--netns", "nowhere"]).expectRefusal(missing)
         }
     }
 
@@ -217,7 +219,7 @@ import Testing
         ("serve", "tools"), ("download http://127.0.0.1:1/a", "tools"), ("fleet ca list /nowhere", "fleet"),
     ])
     func `a missing companion program is reported`(words: String, program: String) async throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let script = "cp $R \(directory.path)/reachability; \(directory.path)/reachability \(words)"
         let path = directory.file("reachability-\(program)")
         try await Command.run(script: script)
@@ -225,7 +227,7 @@ import Testing
     }
 
     @Test func `a companion program is also found in libexec`() async throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let script = """
             cd \(directory.path) && mkdir -p bin libexec/reachability && cp $R bin/reachability
             ln -s $(dirname $R)/reachability-tools libexec/reachability/

@@ -116,7 +116,7 @@ import Testing
         let wait = try await RunningCommand.start(["wait", "--json"], in: namespace)
         // Before the command blocks signals, they end it as any process. The thread that waits for signals does not show this.
         let tasks = "/proc/\(wait.identifier)/task"
-        let isReady = try await eventually {
+        try await waitUntil {
             try FileManager.default.contentsOfDirectory(atPath: tasks).contains { thread in
                 let status = (try? String(contentsOfFile: "\(tasks)/\(thread)/status", encoding: .utf8)) ?? ""
                 let line = status.split(separator: "\n").first { $0.hasPrefix("SigBlk:") }
@@ -124,9 +124,7 @@ import Testing
                 return mask & 0x4002 == 0x4002
             }
         }
-        #expect(isReady)
-        wait.signal(signal)
-        #expect(try await wait.result() == CommandResult(status: 128 + signal, output: "", errors: ""))
+        #expect(try await wait.result(after: signal) == CommandResult(status: 128 + signal, output: "", errors: ""))
     }
 
     @Test func `--json prints the result as one object`() async throws {

@@ -29,8 +29,7 @@ import Testing
         )
         try await uplink.setConnected(false)
         #expect(try await watch.status() == "not reachable, no route")
-        watch.signal(SIGINT)
-        #expect(try await watch.result().lines.count == 4)
+        #expect(try await watch.result(after: SIGINT).lines.count == 4)
     }
 
     @Test func `several targets have their own lines, also if one is given twice, and --flags prints changes of flags`()
@@ -50,8 +49,7 @@ import Testing
             let direct = try await watch.status(of: "203.0.113.9")
             #expect(direct.hasPrefix("reachable (ethernet or Wi-Fi), flags -R ------d"))
         }
-        watch.signal(SIGTERM)
-        #expect(try await watch.result().lines.count == 7)
+        #expect(try await watch.result(after: SIGTERM).lines.count == 7)
     }
 
     @Test func `--paths prints changes of interface, gateway and source`() async throws {
@@ -71,8 +69,7 @@ import Testing
             "route replace default via 198.18.0.9 dev v0"
         )
         #expect(try await watch.status().contains("interface v0, gateway 198.18.0.9, source 198.18.0.1"))
-        watch.signal(SIGTERM)
-        #expect(try await watch.result().lines.count == 4)
+        #expect(try await watch.result(after: SIGTERM).lines.count == 4)
     }
 
     @Test func `--mark queries for packets with that mark`() async throws {
@@ -107,8 +104,7 @@ import Testing
         try await uplink.setConnected(false)
         #expect(try await watch.status() == "not reachable, no route")
         #expect(ContinuousClock.now - start >= .seconds(10))
-        watch.signal(SIGTERM)
-        let result = try await watch.result()
+        let result = try await watch.result(after: SIGTERM)
         #expect(result.lines.count == 2)
         #expect(result.errors.isEmpty)
     }
@@ -119,41 +115,9 @@ import Testing
         #expect(result.lines.count == 1)
         let watch = try await RunningCommand.start(["watch", "-v"], in: uplink.namespace)
         #expect(try await watch.status() == Self.way)
-        watch.signal(SIGTERM)
-        let end = try await watch.result()
+        let end = try await watch.result(after: SIGTERM)
         #expect(end.lines.count == 1)
         #expect(end.errors.contains("path changed"))
-    }
-}
-
-/// Schema 1, which programs read from both commands.
-@Suite struct JSONTests {
-    private static let refused = "198.51.100.1"
-
-    private static func network() async throws -> Uplink {
-        let uplink = try await Uplink.make()
-        try await uplink.ip("route add prohibit \(refused)")
-        return uplink
-    }
-
-    @Test func `watch prints the same schema as status, and generations increase`() async throws {
-        let uplink = try await Self.network()
-        let watch = try await RunningCommand.start(
-            ["watch", "--json", "203.0.113.9", Self.refused],
-            in: uplink.namespace
-        )
-        let first = [try JSONLine(try await watch.line()), try JSONLine(try await watch.line())]
-        #expect(Set(first.map { $0["target"] }) == ["203.0.113.9", Self.refused])
-        try await uplink.setConnected(false)
-        let lost = try JSONLine(try await watch.line())
-        #expect(lost["target"] == "203.0.113.9")
-        #expect(lost["status"] == "notReachable")
-        #expect(lost["reason"] == "noRoute")
-        #expect((lost.members["generation"] as? Int ?? 0) > 1)
-        let before = first.compactMap { $0.members["monotonicNanoseconds"] as? Int }.max() ?? .max
-        #expect((lost.members["monotonicNanoseconds"] as? Int ?? 0) > before)
-        watch.signal(SIGTERM)
-        #expect(try await watch.result().status == 0)
     }
 }
 
@@ -170,9 +134,8 @@ import Testing
         let watch = try await RunningCommand.start(arguments, in: uplink.namespace)
         for _ in 0..<targets { _ = try await watch.line() }
         watch.signal(SIGUSR1)
-        #expect(try await eventually { await watch.errors.hasSuffix("\n") })
-        watch.signal(SIGTERM)
-        let result = try await watch.result()
+        try await waitUntil { await watch.errors.hasSuffix("\n") }
+        let result = try await watch.result(after: SIGTERM)
         #expect(result.status == 0 && result.lines.count == targets)
         #expect(try result.errors.wholeMatch(of: Regex(Self.numbers + "count 0\n")) != nil, "\(result.errors)")
     }
@@ -214,14 +177,13 @@ import Testing
         let (sandbox, watch) = try await Self.start(["watch"], in: uplink.namespace, denyingWith: EAFNOSUPPORT)
         #expect(try await watch.status() == "unknown, netlink is not available")
         // The command retries, and does not report each attempt.
-        #expect(try await eventually { sandbox.denials >= 4 })
+        try await waitUntil { sandbox.denials >= 4 }
         #expect(sandbox.denials < 20)
         sandbox.allow()
         #expect(try await watch.status().hasPrefix("reachable"))
         try await uplink.setConnected(false)
         #expect(try await watch.status() == "not reachable, no route")
-        watch.signal(SIGTERM)
-        let result = try await watch.result()
+        let result = try await watch.result(after: SIGTERM)
         #expect(result.status == 0)
         #expect(result.lines.count == 3)
     }
@@ -240,8 +202,7 @@ import Testing
         while try await watch.status() != "not reachable, no route" {}
         try await uplink.setConnected(true)
         #expect(try await watch.status().hasPrefix("reachable"))
-        watch.signal(SIGTERM)
-        #expect(try await watch.result().status == 0)
+        #expect(try await watch.result(after: SIGTERM).status == 0)
     }
 
     private static func prlimit(_ command: RunningCommand, _ limits: String) async throws {

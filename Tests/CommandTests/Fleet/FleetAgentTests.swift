@@ -10,11 +10,10 @@ import Testing
 /// The agent, with a real service and each installed broker.
 @Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-servers gets it"))
 struct FleetAgentTests {
-    @Test(
-        "An agent reports that it is online, the start and end of an outage, and its reason for leaving",
-        arguments: BrokerKind.tested
-    )
-    func tells(_ kind: BrokerKind) async throws {
+    @Test(arguments: BrokerKind.tested)
+    func `an agent reports that it is online, the start and end of an outage, and its reason for leaving`(
+        _ kind: BrokerKind
+    ) async throws {
         let lab = try await FleetLab.start(kind)
         let agent = try await lab.agent()
         let birth = try await lab.hub.state(.online)
@@ -51,8 +50,8 @@ struct FleetAgentTests {
         #expect(try DeviceState(kept.payload).standing == .leaving)
     }
 
-    @Test("An agent that is killed repeatedly loses no event", arguments: BrokerKind.tested)
-    func survivesKills(_ kind: BrokerKind) async throws {
+    @Test(arguments: BrokerKind.tested)
+    func `an agent that is killed repeatedly loses no event`(_ kind: BrokerKind) async throws {
         let lab = try await FleetLab.start(kind)
         let collector = try await FleetLab.hub(of: lab.broker, in: lab.namespace, as: "collector")
         let kills = ProcessInfo.processInfo.environment["FLEET_KILLS"].flatMap { Int($0) } ?? 10
@@ -62,8 +61,7 @@ struct FleetAgentTests {
             if number % 3 == 1 { _ = try await lab.hub.state(.online) }
             if number % 3 == 2 { _ = try await lab.hub.outagesUntilCaughtUp() }
             try await lab.outage()
-            agent.signal(SIGKILL)
-            #expect(try await agent.result().status == -SIGKILL)
+            #expect(try await agent.result(after: SIGKILL).status == -SIGKILL)
         }
         try await lab.outage()
         let agent = try await lab.agent()
@@ -75,32 +73,27 @@ struct FleetAgentTests {
             let event = try await collector.event { _ in true }
             if case .outage(let outage) = event.kind, outage.end != nil { heard.insert(outage.id) }
         }
-        agent.signal(SIGTERM)
-        #expect(try await agent.result().status == 0)
+        #expect(try await agent.result(after: SIGTERM).status == 0)
     }
 
-    @Test("The broker reports a killed agent, and not one that returns in time")
-    func leavesWill() async throws {
+    @Test func `the broker reports a killed agent, and not one that returns in time`() async throws {
         let lab = try await FleetLab.start()
         // The delay is long enough for a second agent to start, also on a busy machine.
         let first = try await lab.agent(["--will-delay", "60s"])
         let birth = try await lab.hub.state(.online)
-        first.signal(SIGKILL)
-        _ = try await first.result()
+        _ = try await first.result(after: SIGKILL)
         let second = try await lab.agent(["--will-delay", "1s"])
         // The first agent sends its state again when it knows whether there is a path to the internet.
         let again = try await lab.hub.word("state", { try DeviceState($0) }) { state in
             state.session != birth.session || state.standing != .online
         }
         #expect(again.standing == .online && again.session != birth.session)
-        second.signal(SIGKILL)
-        _ = try await second.result()
+        _ = try await second.result(after: SIGKILL)
         let will = try await lab.hub.state(.offline)
         #expect(will == DeviceState.will(session: again.session))
     }
 
-    @Test("All settings may be in the service's configuration, which the service accepts too")
-    func readsConfiguration() async throws {
+    @Test func `all settings may be in the service's configuration, which the service accepts too`() async throws {
         let lab = try await FleetLab.start()
         let file = lab.serve.directory.file("serve.toml")
         let text = """
@@ -120,8 +113,7 @@ struct FleetAgentTests {
             in: lab.namespace
         )
         #expect(try await lab.hub.state(.online).report?.refresh == .seconds(420))
-        agent.signal(SIGTERM)
-        #expect(try await agent.result().status == 0)
+        #expect(try await agent.result(after: SIGTERM).status == 0)
         try Data("schema = 1\n[fleet]\nbroker = \"http://a\"\nsite = \"a/b\"\nallow = [\"exec\"]\n".utf8).write(
             to: URL(fileURLWithPath: file)
         )
@@ -139,15 +131,13 @@ struct FleetAgentTests {
         #expect(none.status == 64 && none.errors.contains("give --broker, --site and --device"))
     }
 
-    @Test("Only one agent uses a state")
-    func sharesNoState() async throws {
+    @Test func `only one agent uses a state`() async throws {
         let lab = try await FleetLab.start()
         let first = try await lab.agent()
         _ = try await lab.hub.state(.online)
         let second = try await lab.agent().result()
         #expect(second.status == 75 && second.errors.contains("give each agent its own --state"))
-        first.signal(SIGINT)
-        #expect(try await first.result().status == 0)
+        #expect(try await first.result(after: SIGINT).status == 0)
     }
 }
 #endif

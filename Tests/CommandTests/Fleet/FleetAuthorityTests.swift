@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func `the files of the script make-certificates are an authority too`() async throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let script = """
             \(FleetAuthorityLab.examples)/make-certificates \(directory.path)/ca broker old && chmod go= \(directory.path)/ca
             $R fleet enroll --device new --directory \(directory.path)/own &&
@@ -143,7 +143,7 @@ struct FleetAuthorityLab {
     var certificate: String { authority + "/authority.pem" }
 
     static func start() async throws -> FleetAuthorityLab {
-        let lab = FleetAuthorityLab(directory: try ScratchDirectory())
+        let lab = FleetAuthorityLab(directory: ScratchDirectory())
         let made = try await lab.fleet("ca", "init", lab.authority)
         #expect(made.status == 0 && made.output.hasPrefix("\(lab.certificate): Fleet, valid until "))
         return lab

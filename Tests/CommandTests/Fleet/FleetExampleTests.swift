@@ -23,9 +23,8 @@ struct FleetExampleTests {
         )
     }
 
-    @Test("An agent with a certificate reports to the hub and cannot impersonate another machine")
-    func works() async throws {
-        let directory = try ScratchDirectory()
+    @Test func `an agent with a certificate reports to the hub and cannot impersonate another machine`() async throws {
+        let directory = ScratchDirectory()
         let place = directory.file("fleet")
         let host = LabBroker.freeHost()
         let made = try await LabThread.detached {
@@ -81,26 +80,22 @@ struct FleetExampleTests {
             #expect(try DeviceAnswer(message.payload).problem?.contains("--allow report") == true)
             break
         }
-        good.signal(SIGTERM)
-        let result = try await good.result()
+        let result = try await good.result(after: SIGTERM)
         #expect(result.status == 0 && !result.errors.contains("others on the network"))
 
         let other = try await agent("door-8")
         try await other.untilErrors(contain: "refuses messages to reach/v1/hq/door-8/state: not authorized")
-        other.signal(SIGTERM)
-        #expect(try await other.result().status == 0)
+        #expect(try await other.result(after: SIGTERM).status == 0)
     }
 
-    @Test("An agent that is stopped while it connects ends cleanly")
-    func endsWhileItConnects() async throws {
+    @Test func `an agent that is stopped while it connects ends cleanly`() async throws {
         try await withStrangers { address, ours, theirs in
             for delay in 0..<24 {
                 let agent = try await Self.agent(at: address, trusting: theirs, as: ours)
                 try await agent.untilErrors(contain: "certificate verify failed")
                 // The agent retries meanwhile, each time after a longer delay.
                 try await Task.sleep(for: .milliseconds(2 * delay))
-                agent.signal(SIGTERM)
-                let result = try await agent.result()
+                let result = try await agent.result(after: SIGTERM)
                 #expect(result.status == 0, "\(result)")
             }
         }
@@ -120,7 +115,7 @@ struct FleetExampleTests {
 
     /// Provides a broker, the directory of its authority, and that of another authority.
     private func withStrangers(_ body: (String, String, String) async throws -> Void) async throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let (ours, theirs) = (directory.file("ours"), directory.file("theirs"))
         let host = LabBroker.freeHost()
         for place in [ours, theirs] {
@@ -210,24 +205,21 @@ struct FleetRevocationTests {
         let good = try await agent("door-8", of: broker)
         try await birth(of: "door-8", at: first)
 
-        let revoked = try await lab.fleet("ca", "revoke", lab.authority, "door-7")
-        #expect(revoked.status == 0)
+        #expect(try await lab.fleet("ca", "revoke", lab.authority, "door-7").status == 0)
         try await broker.end(SIGTERM)
         try await broker.start()
         let second = try await hub(of: broker)
         try await birth(of: "door-8", at: second)
         try await lost.untilErrors(contain: "cannot use TLS with ")
         for agent in [lost, good] {
-            agent.signal(SIGTERM)
-            #expect(try await agent.result().status == 0)
+            #expect(try await agent.result(after: SIGTERM).status == 0)
         }
         // With another certificate the machine is accepted again.
         OwnFile.remove(lab.pair("door-7"))
         try await lab.enroll("door-7")
         let found = try await agent("door-7", of: broker)
         try await birth(of: "door-7", at: second)
-        found.signal(SIGTERM)
-        #expect(try await found.result().status == 0)
+        #expect(try await found.result(after: SIGTERM).status == 0)
     }
 }
 #endif

@@ -9,11 +9,10 @@ import Testing
 /// The hub, with real machines and a real broker.
 @Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-servers gets it"))
 struct FleetHubTests {
-    @Test(
-        "An outage of a machine is an incident, with its cause, also when its session never fell",
-        arguments: BrokerKind.tested
-    )
-    func explains(_ kind: BrokerKind) async throws {
+    @Test(arguments: BrokerKind.tested)
+    func `an outage of a machine is an incident, with its cause, also when its session never fell`(
+        _ kind: BrokerKind
+    ) async throws {
         let lab = try await FleetLab.start(kind)
         let hub = try await HubLab.start(lab)
         let agent = try await lab.agent()
@@ -27,15 +26,13 @@ struct FleetHubTests {
         #expect((status["broker"] as? [String: any Sendable])?["isConnected"] as? Bool == true)
         #expect(try await hub.text("/readyz").contains("\"ready\":true"))
         #expect(try await hub.text("/metrics").contains("reachability_fleet_incidents_total{attribution=\"us\""))
-        agent.signal(SIGTERM)
-        _ = try await agent.result()
+        _ = try await agent.result(after: SIGTERM)
         let left = try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "leaving" }
         #expect((left.first?["silence"] as? [String: any Sendable])?["verdict"] as? String == "planned")
         #expect(try await hub.end() == 0)
     }
 
-    @Test("A hub that is killed repeatedly loses no outage and stores none twice")
-    func survivesKills() async throws {
+    @Test func `a hub that is killed repeatedly loses no outage and stores none twice`() async throws {
         let lab = try await FleetLab.start()
         let kills = ProcessInfo.processInfo.environment["HUB_COMMAND_KILLS"].flatMap { Int($0) } ?? 3
         let agent = try await lab.agent()
@@ -52,13 +49,11 @@ struct FleetHubTests {
         let hub = try await HubLab.start(lab)
         try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "online" }
         try await hub.untilAllOutages()
-        agent.signal(SIGTERM)
-        _ = try await agent.result()
+        _ = try await agent.result(after: SIGTERM)
         #expect(try await hub.end() == 0)
     }
 
-    @Test("The hub detects events that the broker dropped, and requests them again")
-    func missesWhatWasDropped() async throws {
+    @Test func `the hub detects events that the broker dropped, and requests them again`() async throws {
         let lab = try await FleetLab.start(.mosquitto, ["max_inflight_messages 1", "max_queued_messages 1"])
         let hub = try await HubLab.start(lab)
         // Each state message contains the number of the event before it, as each event does. So the loss of the last event is detected too.
@@ -69,13 +64,11 @@ struct FleetHubTests {
         hub.command.signal(SIGCONT)
         try await lab.outage()
         try await hub.untilAllOutages()
-        agent.signal(SIGTERM)
-        _ = try await agent.result()
+        _ = try await agent.result(after: SIGTERM)
         #expect(try await hub.end() == 0)
     }
 
-    @Test("The command queries the hub and deletes a machine")
-    func answers() async throws {
+    @Test func `the command queries the hub and deletes a machine`() async throws {
         let lab = try await FleetLab.start()
         let hub = try await HubLab.start(lab)
         let agent = try await lab.agent()
@@ -94,8 +87,7 @@ struct FleetHubTests {
         #expect(one.status == 0 && one.output.contains("  door: internet: us.route from "), "\(one)")
         let none = try await Command.run(["fleet", "incidents", "nowhere"] + socket)
         #expect(none.status == 64 && none.errors.contains("there is no incident \"nowhere\""), "\(none)")
-        agent.signal(SIGKILL)
-        _ = try await agent.result()
+        _ = try await agent.result(after: SIGKILL)
         let stranger = try await Command.run(["fleet", "forget", "window"] + socket)
         #expect(stranger.status == 64 && stranger.errors.contains("there is no device \"window\""), "\(stranger)")
         #expect(try await Command.run(["fleet", "forget", "door"] + socket).status == 0)
@@ -105,8 +97,7 @@ struct FleetHubTests {
         #expect(try await hub.end() == 0)
     }
 
-    @Test("Only one hub uses a history, and errors in the command line and the file are reported")
-    func refuses() async throws {
+    @Test func `only one hub uses a history, and errors in the command line and the file are reported`() async throws {
         let lab = try await FleetLab.start()
         let hub = try await HubLab.start(lab)
         let second = try await HubLab.command(lab, ["--socket", lab.serve.directory.file("other.sock")]).result()
@@ -214,8 +205,7 @@ struct HubLab {
     }
 
     func end() async throws -> Int32 {
-        command.signal(SIGTERM)
-        return try await command.result().status
+        return try await command.result(after: SIGTERM).status
     }
 }
 
@@ -248,15 +238,14 @@ struct FleetHubPlaceTests {
 
     /// Starts a hub, and returns the files of a directory at which it listens, with their modes.
     private static func place(_ environment: String, _ arguments: String) async throws -> String {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let command = "fleet hub --broker mqtt://127.0.0.1:1 --listen none \(arguments)"
         let hub = try await start(command, "\(environment) XDG_RUNTIME_DIR=$PWD", in: directory)
         let line = try await hub.line()
         let file = try #require(line.split(separator: " ").last.map(String.init))
         var status = stat()
         try #require(stat(file, &status) == 0, "\(line)")
-        hub.signal(SIGTERM)
-        #expect(try await hub.result().status == 0)
+        #expect(try await hub.result(after: SIGTERM).status == 0)
         #expect(file.hasPrefix(directory.path))
         return "\(file.dropFirst(directory.path.count)) \(String(status.st_mode & 0o777, radix: 8))"
     }
@@ -264,19 +253,19 @@ struct FleetHubPlaceTests {
     @Test(arguments: ["serve", "fleet hub --broker mqtt://127.0.0.1:1"])
     func `a user without a runtime directory gets a message that there is no Unix socket`(command: String) async throws
     {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let service = try await Self.start("\(command) --listen 127.0.0.1:0", "-u XDG_RUNTIME_DIR", in: directory)
         #expect(try await service.line().hasPrefix("listening at http://127.0.0.1:"))
-        service.signal(SIGTERM)
-        let result = try await service.result()
+        let result = try await service.result(after: SIGTERM)
         #expect(
             result.status == 0 && result.errors.contains("cannot create a Unix socket: XDG_RUNTIME_DIR"),
             "\(result)"
         )
     }
 
-    @Test("All users can query a socket in the directory of systemd, and only its user in another directory")
-    func places() async throws {
+    @Test func `all users can query a socket in the directory of systemd, and only its user in another directory`()
+        async throws
+    {
         #expect(try await Self.place("RUNTIME_DIRECTORY=$PWD:/run/other", "") == "/hub.sock 666")
         #expect(try await Self.place("RUNTIME_DIRECTORY=$PWD", "--socket $PWD/own.sock") == "/own.sock 600")
         #expect(try await Self.place("", "") == "/reachability/hub.sock 600")

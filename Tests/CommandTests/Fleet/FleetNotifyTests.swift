@@ -10,8 +10,7 @@ import Testing
 /// Notifications of the hub about incidents, with a real broker and simulated machines.
 @Suite(.enabled(if: LabBroker.exists, "mosquitto is not installed; Scripts/fetch-servers gets it"))
 struct FleetNotifyTests {
-    @Test("A reload adds notifiers, also if there were none")
-    func readsAgain() async throws {
+    @Test func `a reload adds notifiers, also if there were none`() async throws {
         let lab = try await FleetLab.start()
         let directory = lab.serve.directory
         let (file, told) = (directory.file("hub.toml"), directory.file("told"))
@@ -29,15 +28,9 @@ struct FleetNotifyTests {
             $0.count == 2 && $0.allSatisfy { $0["standing"] as? String == "online" }
         }
         site.fall()
-        #expect(
-            try await eventually {
-                (try? String(contentsOfFile: told, encoding: .utf8)) == "began hq\n"
-            }
-        )
+        try await waitUntil { (try? String(contentsOfFile: told, encoding: .utf8)) == "began hq\n" }
         let reload = ["fleet", "hub", "--reload", "--socket", directory.file("hub.sock")]
-        #expect(
-            try await Command.run(reload) == CommandResult(status: 0, output: "\(file) is applied\n", errors: "")
-        )
+        #expect(try await Command.run(reload) == CommandResult(status: 0, output: "\(file) is applied\n", errors: ""))
         try directory.write("hub.toml", "schema = 1\n[[target]]\nname = \"x\"\n", mode: 0o644)
         hub.command.signal(SIGHUP)
         try await hub.command.untilErrors(contain: "\(file) is not applied; the previous configuration stays")

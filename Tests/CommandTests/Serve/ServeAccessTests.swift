@@ -111,7 +111,7 @@ import X509
 
 /// A service that listens with TLS, and the files of its clients.
 private final class AccessWorld: Sendable {
-    let directory: ScratchDirectory
+    let directory = ScratchDirectory()
     let lab: ServeLab
     /// The tokens.
     let (reader, admin): (String, String)
@@ -122,7 +122,6 @@ private final class AccessWorld: Sendable {
     var file: String { directory.file("serve.toml") }
 
     init(clients: Bool, https: String = "127.0.0.1:0") async throws {
-        directory = try ScratchDirectory()
         var made: [[String]] = []
         for words in [["--name", "phone"], ["--name", "ops", "--scope", "admin"]] {
             made.append(try await Command.run(["serve", "token"] + words).lines.map(String.init))

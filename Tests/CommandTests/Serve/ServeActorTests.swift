@@ -38,19 +38,15 @@ import Testing
     /// Deletes the route with a script, and waits until the outage is known.
     private func lose(_ lab: ServeLab, by script: String) async throws -> RunningCommand {
         let process = try await run(script, lab)
-        let isLost = try await eventually {
-            try await outages(lab).first.map { $0.end == nil } ?? false
-        }
-        #expect(isLost)
+        try await waitUntil { try await outages(lab).first.map { $0.end == nil } ?? false }
         return process
     }
 
     /// Ends the process that deleted the route, and waits until the outage is over.
     private func regain(_ lab: ServeLab, _ process: RunningCommand) async throws {
-        process.signal(SIGKILL)
-        _ = try await process.result()
+        _ = try await process.result(after: SIGKILL)
         try await lab.uplink.ip("route add default via 192.0.2.1")
-        #expect(try await eventually { try await outages(lab).first?.end != nil })
+        try await waitUntil { try await outages(lab).first?.end != nil }
     }
 
     /// Deletes the route with a process that keeps running, and returns the process and its name in the outage. No process is named if the
@@ -75,13 +71,12 @@ import Testing
     }
 
     @Test func `a process that keeps running is named, also in the history`() async throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let lab = try await start(directory)
         let (process, actor) = try await named(lab)
         #expect(actor.pid == process.identifier)
         #expect(actor.program == "ip")
-        process.signal(SIGKILL)
-        _ = try await process.result()
+        _ = try await process.result(after: SIGKILL)
         #expect(try await lab.end() == 0)
         let after = try await ServeLab.start(history: directory.file("history"), on: lab.uplink, in: directory)
         #expect(try await outages(after).contains { $0.actor?.pid == process.identifier })
@@ -99,14 +94,13 @@ import Testing
 
     private func end(_ lab: ServeLab, _ processes: RunningCommand...) async throws {
         for process in processes {
-            process.signal(SIGKILL)
-            _ = try await process.result()
+            _ = try await process.result(after: SIGKILL)
         }
         _ = try await lab.end()
     }
 
     @Test func `a process of another PID namespace is named by its number in this namespace`() async throws {
-        let lab = try await start(try ScratchDirectory())
+        let lab = try await start(ScratchDirectory())
         let other = try await namesake(lab)
         let (process, actor) = try await named(lab, by: "exec unshare --pid --fork --kill-child ip -batch $0")
         #expect(actor.program == "ip")
@@ -123,7 +117,7 @@ import Testing
         ]
     )
     func `no other process is named in place of one that has ended`(script: String) async throws {
-        let lab = try await start(try ScratchDirectory())
+        let lab = try await start(ScratchDirectory())
         let other = try await namesake(lab)
         try await regain(lab, try await lose(lab, by: script))
         // Outages are processed one after the other. When the name for this one is known, no name was found for the one before.

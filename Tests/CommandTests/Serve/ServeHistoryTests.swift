@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func `a kill loses no written event, and intervals never overlap`() async throws {
-        let (uplink, directory) = (try await Uplink.make(), try ScratchDirectory())
+        let (uplink, directory) = (try await Uplink.make(), ScratchDirectory())
         var generator = SeededGenerator(seed: Self.seed)
         var known: [String: Int64] = [:]
         for _ in 0...Self.kills {
@@ -43,11 +43,7 @@ import Testing
             try #require(try await eventually { try await self.intervals(lab).first?.state == "up" })
             // Events that the service reported as stored must remain.
             if Bool.random(using: &generator) {
-                #expect(
-                    try await eventually {
-                        try await lab.object("/readyz").history["pending"] as? Int == 0
-                    }
-                )
+                try await waitUntil { try await lab.object("/readyz").history["pending"] as? Int == 0 }
             }
             let told = try await lab.outages().filter { $0.end != nil }
             if try await lab.object("/readyz").history["pending"] as? Int == 0 {
@@ -65,7 +61,7 @@ import Testing
     }
 
     @Test func `a clean end is exact, and the time until the next run is unknown`() async throws {
-        let (uplink, directory) = (try await Uplink.make(), try ScratchDirectory())
+        let (uplink, directory) = (try await Uplink.make(), ScratchDirectory())
         let file = directory.file("history.sqlite")
         let first = try await ServeLab.start(history: file, on: uplink, in: directory)
         #expect(try await first.end() == 0)
@@ -94,13 +90,12 @@ extension [String: any Sendable] {
 @Suite struct ServeDiskTests {
     private static let full = EnvironmentVariable.value(of: "SERVICE_FULL").flatMap(Int.init) ?? 0
 
-    private let directory: ScratchDirectory
+    private let directory = ScratchDirectory()
     private let machine: PrivateMachine
     private var socket: String { directory.file("api.sock") }
 
     /// Creates a disk of one megabyte, and a link that can be taken down.
     init() async throws {
-        directory = try ScratchDirectory()
         machine = try await PrivateMachine.make()
         try await machine.sh(
             """
@@ -140,17 +135,16 @@ extension [String: any Sendable] {
     /// Takes the link down and up, and waits until both changes are known.
     private func fail(_ number: Int) async throws {
         try await machine.sh("ip link set d0 down")
-        #expect(try await eventually { try await open() == 1 })
+        try await waitUntil { try await open() == 1 }
         try await machine.sh(Self.up)
-        #expect(try await eventually { try await open() == 0 })
+        try await waitUntil { try await open() == 0 }
         #expect(try await ServeLab.outages(at: socket).count == number)
     }
 
     private func open() async throws -> Int { try await ServeLab.outages(at: socket).count { $0.end == nil } }
 
     private func end(_ command: RunningCommand, by signal: CInt) async throws {
-        command.signal(signal)
-        #expect(try await command.result().status == (signal == SIGKILL ? -SIGKILL : 0))
+        #expect(try await command.result(after: signal).status == (signal == SIGKILL ? -SIGKILL : 0))
     }
 
     @Test func `events during a full disk are written when there is space again`() async throws {

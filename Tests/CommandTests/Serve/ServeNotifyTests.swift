@@ -4,12 +4,7 @@ import Testing
 
 /// Notifications of `reachability serve` with hooks, webhooks and Alertmanager, against the real kernel.
 @Suite struct ServeNotifyTests {
-    private let directory: ScratchDirectory
-
-    init() throws {
-        directory = try ScratchDirectory()
-    }
-
+    private let directory = ScratchDirectory()
     /// Starts the service with these notifiers, which are notified of everything immediately.
     private func start(
         on uplink: Uplink,
@@ -74,17 +69,15 @@ import Testing
         )
         for (number, isConnected) in [(1, false), (2, true)] {
             try await uplink.setConnected(isConnected)
-            #expect(
-                try await eventually {
-                    let metrics = try await lab.get("/metrics")
-                    return ["chat", "by name"].allSatisfy {
-                        let delivered = "reachability_notifications_total{name=\"\($0)\",result=\"delivered\"}"
-                        return metrics.contains("\(delivered) \(number)\n")
-                    }
+            try await waitUntil {
+                let metrics = try await lab.get("/metrics")
+                return ["chat", "by name"].allSatisfy {
+                    let delivered = "reachability_notifications_total{name=\"\($0)\",result=\"delivered\"}"
+                    return metrics.contains("\(delivered) \(number)\n")
                 }
-            )
+            }
         }
-        #expect(try await eventually { server.requests.contains { $0.hasPrefix("GET /beat ") } })
+        try await waitUntil { server.requests.contains { $0.hasPrefix("GET /beat ") } }
         // With a timer of one second the process would never rest.
         try await ThreadActivity(of: lab.command.identifier).waitForRest()
         #expect(try await lab.end() == 0)
@@ -97,17 +90,13 @@ import Testing
         let manager = try await Alertmanager.start(in: uplink, directory)
         let lab = try await start(on: uplink, "name = \"pager\"\nalertmanager = [\"\(manager.url)\"]")
         try await uplink.setConnected(false)
-        #expect(
-            try await eventually {
-                try await manager.alerts(in: uplink).contains("\"target\":\"internet\"")
-            }
-        )
+        try await waitUntil { try await manager.alerts(in: uplink).contains("\"target\":\"internet\"") }
         let alerts = try await manager.alerts(in: uplink)
         #expect(alerts.contains("\"attribution\":\"us\"") && alerts.contains("\"cause\":\"route\""))
         #expect(alerts.contains("\"state\":\"active\"") || alerts.contains("\"state\":\"unprocessed\""))
         try await uplink.setConnected(true)
         // An ended alert is not listed.
-        #expect(try await eventually { try await manager.alerts(in: uplink) == "[]\n" })
+        try await waitUntil { try await manager.alerts(in: uplink) == "[]\n" }
         #expect(try await lab.end() == 0)
     }
 }
@@ -127,7 +116,7 @@ private struct Alertmanager: Sendable {
         ]
         let running = try await RunningCommand.start(in: uplink.namespace) { try LabProcess(program, arguments) }
         let manager = Alertmanager(running: running)
-        #expect(try await eventually { try await manager.alerts(in: uplink) == "[]\n" })
+        try await waitUntil { try await manager.alerts(in: uplink) == "[]\n" }
         return manager
     }
 

@@ -5,13 +5,12 @@ import Testing
 
 /// Reports of `reachability serve` to the service manager.
 @Suite struct ServeSupervisionTests {
-    private let directory: ScratchDirectory
+    private let directory = ScratchDirectory()
     private let receiver: DatagramReceiver
 
     private let fine = "The path out of this machine is up. Nothing beyond it is checked"
 
     init() throws {
-        directory = try ScratchDirectory()
         receiver = try DatagramReceiver(at: directory.file("notify"))
     }
 
@@ -53,9 +52,7 @@ import Testing
     }
 
     @Test func `an unreachable service manager is reported once and does not affect the service`() async throws {
-        let lab = try await ServeLab.start(
-            environment: ["NOTIFY_SOCKET=/nowhere/notify", "WATCHDOG_USEC=100000"]
-        )
+        let lab = try await ServeLab.start(environment: ["NOTIFY_SOCKET=/nowhere/notify", "WATCHDOG_USEC=100000"])
         try await lab.command.untilErrors(contain: "cannot notify the service manager")
         #expect(try await lab.get("/healthz") == "ok\n")
         #expect(try await lab.end() == 0)
@@ -73,8 +70,7 @@ import Testing
         }
         _ = try await command.line()
         #expect(access(directory.file("history.sqlite"), F_OK) == 0)
-        command.signal(SIGTERM)
-        #expect(try await command.result().status == 0)
+        #expect(try await command.result(after: SIGTERM).status == 0)
     }
 
     @Test(arguments: [("signal", true), ("watchdog", false)])
@@ -87,12 +83,10 @@ import Testing
         let first = try await ServeLab.start(history: file, on: uplink, in: directory)
         try await uplink.setConnected(false)
         // All events are written. No other event is expected.
-        #expect(
-            try await eventually {
-                let (outage, readiness) = (try await first.get("/v1/outages/latest"), try await first.get("/readyz"))
-                return outage.contains("\"phase\":\"during\"") && readiness.contains("\"pending\":0")
-            }
-        )
+        try await waitUntil {
+            let (outage, readiness) = (try await first.get("/v1/outages/latest"), try await first.get("/readyz"))
+            return outage.contains("\"phase\":\"during\"") && readiness.contains("\"pending\":0")
+        }
         // More time than the kernel's resolution of 10 ms passes between the last write and the kill.
         try await Task.sleep(for: .milliseconds(50))
         let killed = Date(timeIntervalSinceNow: -0.025)
@@ -111,13 +105,8 @@ import Testing
 
 /// `reachability serve` with inherited sockets (`sd_listen_fds(3)`).
 @Suite struct ServeActivationTests {
-    private let directory: ScratchDirectory
+    private let directory = ScratchDirectory()
     private var path: String { directory.file("handed.sock") }
-
-    init() throws {
-        directory = try ScratchDirectory()
-    }
-
     /// Creates sockets, and executes the command with them as its descriptors from 3 on.
     private static let parent = """
         import os, socket, sys
@@ -161,8 +150,7 @@ import Testing
         let flags = try String(contentsOfFile: "/proc/\(command.identifier)/fdinfo/3", encoding: .utf8)
         let line = flags.split(separator: "\n").first { $0.hasPrefix("flags:") } ?? ""
         #expect(Int(line.dropFirst(6).filter { !$0.isWhitespace }, radix: 8).map { $0 & 0o2000000 } == 0o2000000)
-        command.signal(SIGTERM)
-        let result = try await command.result()
+        let result = try await command.result(after: SIGTERM)
         #expect((result.status, result.errors) == (0, ""))
         #expect(try LocalSocket.occupant(of: path) == .stale)
     }
@@ -172,8 +160,7 @@ import Testing
         let line = try await command.line()
         #expect(line.wholeMatch(of: #/listening at http://127\.0\.0\.1:[0-9]+/, .+handed\.sock/#) != nil, "\(line)")
         #expect(!line.contains("9672"))
-        command.signal(SIGTERM)
-        #expect(try await command.result().status == 0)
+        #expect(try await command.result(after: SIGTERM).status == 0)
     }
 
     @Test(arguments: [
@@ -206,9 +193,8 @@ import Testing
         let command = try await RunningCommand.start(in: try await Uplink.make().namespace) {
             try LabProcess("systemd-socket-activate", words)
         }
-        #expect(try await eventually { try LocalSocket.occupant(of: path) == .served })
+        try await waitUntil { try LocalSocket.occupant(of: path) == .served }
         #expect(try await ask(path) == "ok\n")
-        command.signal(SIGTERM)
-        #expect(try await command.result().status == 0)
+        #expect(try await command.result(after: SIGTERM).status == 0)
     }
 }

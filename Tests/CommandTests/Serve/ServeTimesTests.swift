@@ -54,12 +54,10 @@ import Testing
             try LabProcess("stdbuf", ["-oL", "ip", "-4", "-ts", "-o", "monitor", "link", "route"])
         }
         // `ip monitor` is ready when it prints an event.
-        #expect(
-            try await eventually {
-                try await uplink.ip("route add 203.0.113.0/24 via 192.0.2.9", "route del 203.0.113.0/24")
-                return await !monitor.restOfLines().isEmpty
-            }
-        )
+        try await waitUntil {
+            try await uplink.ip("route add 203.0.113.0/24 via 192.0.2.9", "route del 203.0.113.0/24")
+            return await !monitor.restOfLines().isEmpty
+        }
         /// The length of each outage by `ip monitor`, and the time from before the loss until the service reported the return.
         var lengths: [(length: Duration, observed: Duration)] = []
         var generator = SeededGenerator(seed: Self.seed)

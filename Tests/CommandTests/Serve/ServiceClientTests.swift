@@ -11,14 +11,12 @@ import Testing
         try await Command.run(["report"] + socket).expectRefusal("there was no outage yet")
         for _ in 0..<2 {
             try await lab.uplink.setConnected(false)
-            #expect(
-                try await eventually {
-                    let outage = try await lab.get("/v1/outages/latest")
-                    return outage.contains("\"end\":null") && outage.contains("\"phase\":\"during\"")
-                }
-            )
+            try await waitUntil {
+                let outage = try await lab.get("/v1/outages/latest")
+                return outage.contains("\"end\":null") && outage.contains("\"phase\":\"during\"")
+            }
             try await lab.uplink.setConnected(true)
-            #expect(try await eventually { try await lab.outages().first?.end != nil })
+            try await waitUntil { try await lab.outages().first?.end != nil }
         }
         let outages = try await Command.run(["outages"] + socket).lines
         #expect(outages.count == 2)
@@ -55,7 +53,7 @@ import Testing
     }
 
     @Test func `outages are selected by time, state and number, also over HTTP`() async throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let admin = try await Command.run(["serve", "token", "--name", "ops", "--scope", "admin"]).output
             .split(separator: "\n", maxSplits: 1).map(String.init)
         try directory.write("token", admin[0], mode: 0o600)
@@ -75,9 +73,9 @@ import Testing
         }
         for _ in 0..<3 {
             try await lab.uplink.setConnected(false)
-            #expect(try await eventually { try await lab.outages().first.map { $0.end == nil } == true })
+            try await waitUntil { try await lab.outages().first.map { $0.end == nil } == true }
             try await lab.uplink.setConnected(true)
-            #expect(try await eventually { try await lab.outages().first?.end != nil })
+            try await waitUntil { try await lab.outages().first?.end != nil }
         }
         #expect(try await run(["outages"]).lines.count == 3)
         let all = try await run(["outages"], ["--socket", lab.socket]).lines

@@ -18,23 +18,11 @@ final class CheckedLine: Sendable {
     static let world = "203.0.113.7"
 
     private init() throws {
-        row = try LabRow(
-            [LabRow.Cable(("p0", 2), ("g0", 1), network: 1), LabRow.Cable(("g1", 1), ("v0", 2), network: 9)],
-            isPatient: false
-        )
+        row = try .toProvider(isPatient: false)
         (pc, gateway, provider) = (row.stations[0], row.stations[1], row.stations[2])
-        try gateway.ip("route add default via 10.9.0.2", "route add default via fd09::2")
         try gateway.sysctl("net.ipv6.conf.g0.keep_addr_on_down", "1")
-        // Packets to unassigned addresses are dropped.
-        try provider.ip(
-            "link add d0 type veth peer name d1",
-            "link set d1 up",
-            "link set d0 up",
-            "route add default dev d0",
-            "-6 route add default dev d0"
-        )
         names = try NameServer(in: provider, at: [Self.world], zone: ["anchor.example": [Self.world]])
-        directory = try TrustForge.ScratchDirectory()
+        directory = TrustForge.ScratchDirectory()
         roots = try WebAuthority.write(to: directory)
     }
 

@@ -154,8 +154,13 @@ actor RunningCommand {
         guard result.status == 0 else { throw LabError(result.errors) }
     }
 
-    /// Waits for the end, with or without reading the output.
-    func result(within limit: Duration = .patience, reading: Bool = true) async throws -> CommandResult {
+    /// Sends a signal if given, and waits for the end, with or without reading the output.
+    func result(
+        after number: CInt? = nil,
+        within limit: Duration = .patience,
+        reading: Bool = true
+    ) async throws -> CommandResult {
+        if let number { signal(number) }
         let hasEnded = try await eventually(within: limit, every: .milliseconds(5)) {
             if reading { _ = process.drain() }
             var information = siginfo_t()

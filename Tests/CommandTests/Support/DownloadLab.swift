@@ -28,7 +28,7 @@ final class DownloadLab: Sendable {
     }
 
     static func make(_ behaviour: FileServer.Behaviour) async throws -> DownloadLab {
-        try await LabThread.detached { try DownloadLab(try ScratchDirectory(), behaviour) }
+        try await LabThread.detached { try DownloadLab(ScratchDirectory(), behaviour) }
     }
 
     /// Connects or disconnects the cable at the server's end.
@@ -49,16 +49,12 @@ final class DownloadLab: Sendable {
 
     /// Waits until `count` bytes of the file were received.
     func untilPart(has count: Int) async throws {
-        let isThere = try await eventually(every: .milliseconds(5)) { size(part) >= count }
-        guard isThere else { throw LabError("not \(count) bytes, but \(size(part))") }
+        try await waitUntil(every: .milliseconds(5)) { size(part) >= count }
     }
 
     /// Waits until `count` requests were received.
     func untilRequests(are count: Int) async throws {
-        let isThere = try await eventually(every: .milliseconds(5)) {
-            server.requests.count >= count
-        }
-        guard isThere else { throw LabError("not \(count) requests: \(server.requests)") }
+        try await waitUntil(every: .milliseconds(5)) { server.requests.count >= count }
     }
 
     func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() }

@@ -16,8 +16,8 @@ enum Checkout {
 final class ScratchDirectory: Sendable {
     let path = "/tmp/scratch-\(getpid())-\(UInt64.random(in: 0 ... .max))"
 
-    init() throws {
-        guard mkdir(path, 0o755) == 0 else { throw LabError.system("mkdir \(path)") }
+    init() {
+        guard mkdir(path, 0o755) == 0 else { fatalError("mkdir \(path): error \(errno)") }
     }
 
     /// Writes a file with a mode, regardless of the umask.
@@ -95,12 +95,8 @@ final class HostsFile: Sendable {
 
 /// An outbox file, and the command's output about it, with TIME in place of each time.
 final class OutboxScratch: Sendable {
-    let directory: ScratchDirectory
+    let directory = ScratchDirectory()
     var file: String { directory.file("outbox") }
-
-    init() throws {
-        directory = try ScratchDirectory()
-    }
 
     /// Runs `reachability outbox` on the file, after a shell script.
     func run(

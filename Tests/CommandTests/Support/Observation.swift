@@ -88,11 +88,10 @@ struct ThreadActivity {
 
 /// The messages of programs in the system log (`syslog(3)`). A socket of the test replaces `/dev/log`.
 final class SystemLog: Sendable {
-    private let directory: ScratchDirectory
+    private let directory = ScratchDirectory()
     private let receiver: DatagramReceiver
 
     init() throws {
-        directory = try ScratchDirectory()
         receiver = try DatagramReceiver(at: directory.file("log"))
         try check("chmod", chmod(receiver.place, 0o777))
     }

@@ -75,8 +75,7 @@ final class ServeLab: Sendable {
 
     /// Ends the service with a signal, and returns its exit status.
     func end(_ signal: CInt = SIGTERM) async throws -> CInt {
-        command.signal(signal)
-        return try await command.result().status
+        return try await command.result(after: signal).status
     }
 }
 

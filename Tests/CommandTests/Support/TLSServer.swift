@@ -20,7 +20,7 @@ final class TLSServer: Sendable {
         address: String = "127.0.0.1",
         options: [String] = []
     ) async throws -> TLSServer {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         try directory.write("root.pem", PEM.text([TrustWorld.root.der]))
         try directory.write("stranger.pem", PEM.text([TrustWorld.stranger.der]))
         try directory.write("leaf.pem", PEM.text([leaf.der]))
