@@ -17,8 +17,7 @@ struct FileWatchTests {
         fclose(file)
     }
 
-    @Test("Writing, replacing and deleting a file is reported, and changes of other files are not")
-    func changes() throws {
+    @Test func `writing, replacing and deleting a file is reported, and changes of other files are not`() throws {
         let directory = try temporaryDirectory()
         defer { ["a", "b", "c"].forEach { unlink("\(directory)/\($0)") }; rmdir(directory) }
         let watch = try FileWatch(paths: ["\(directory)/a"])
@@ -34,8 +33,7 @@ struct FileWatchTests {
         #expect(!watch.drain())
     }
 
-    @Test("Changes are reported for a dangling link whose directories are created and moved later")
-    func dangling() throws {
+    @Test func `changes are reported for a dangling link whose directories are created and moved later`() throws {
         let directory = try temporaryDirectory()
         defer { _ = try? LabProcess("rm", ["-r", directory]).wait() }
         symlink("run/names/current", "\(directory)/a")
@@ -65,8 +63,7 @@ struct FileWatchTests {
         #expect(!watch.drain())
     }
 
-    @Test("A write through another name is reported only if the contents are watched")
-    func contents() throws {
+    @Test func `a write through another name is reported only if the contents are watched`() throws {
         let directory = try temporaryDirectory()
         let elsewhere = try temporaryDirectory()
         defer { for path in [directory, elsewhere] { _ = try? LabProcess("rm", ["-r", path]).wait() } }
@@ -85,8 +82,7 @@ struct FileWatchTests {
         #expect(!watch.drain())
     }
 
-    @Test("A link and its target are watched, even after the link has changed")
-    func links() throws {
+    @Test func `a link and its target are watched, even after the link has changed`() throws {
         let directory = try temporaryDirectory()
         let elsewhere = try temporaryDirectory()
         defer {

@@ -4,18 +4,16 @@ import Testing
 /// The grammar of hosts, which managers and retries use.
 @Suite struct HostTests {
     @Test(
-        "A valid host name is accepted",
         arguments: [
             "localhost", "example.org", "example.org.", "a-b.c_d.x1", "xn--bcher-kva.example", "bücher.example",
             "例え.テスト", "例え。テスト", "BÜCHER.example.", String(repeating: "ü", count: 50) + ".example",
         ]
     )
-    func names(text: String) {
+    func `a valid host name is accepted`(text: String) {
         #expect(HostName.isValid(text))
     }
 
     @Test(
-        "An invalid host name is refused",
         arguments: [
             "", ".", "a..b", "http://example.org", "example.org:80", "example.org/", "a b", " a", "-a.org", "a-.org",
             "10.1", "1234", "user@example.org", String(repeating: "a", count: 64),
@@ -24,53 +22,47 @@ import Testing
             Array(repeating: "abcdefgh", count: 30).joined(separator: "."),
         ]
     )
-    func notNames(text: String) {
+    func `an invalid host name is refused`(text: String) {
         #expect(!HostName.isValid(text))
     }
 
     @Test(
-        "A valid host is accepted",
         arguments: [
             "example.org", "192.0.2.1", "2001:db8::1", "fe80::1%eth0", "169.254.0.1", "0.0.0.0", "192.0.2.1%red",
         ]
     )
-    func hosts(text: String) throws {
+    func `a valid host is accepted`(text: String) throws {
         try HostError.check(text)
     }
 
     @Test(
-        "An invalid host is refused with the reason",
         arguments: [
             ("", HostError.invalid("")), ("http://example.org", .invalid("http://example.org")),
             ("[::1]", .invalid("[::1]")), ("fe80::1%", .invalid("fe80::1%")),
             ("FE80:0::1", .zoneRequired("fe80::1")), ("☎.example", .invalid("☎.example")),
         ]
     )
-    func errors(text: String, error: HostError) {
+    func `an invalid host is refused with the reason`(text: String, error: HostError) {
         #expect(throws: error) { try HostError.check(text) }
     }
 }
 
 @Suite("Addresses")
 struct WireAddressTests {
-    @Test(
-        "An address can be converted to text and bytes",
-        arguments: ["0.0.0.0", "255.255.255.255", "192.0.2.1", "::", "::1", "2001:db8::ff00:42:8329"]
-    )
-    func roundTrip(text: String) throws {
+    @Test(arguments: ["0.0.0.0", "255.255.255.255", "192.0.2.1", "::", "::1", "2001:db8::ff00:42:8329"])
+    func `an address can be converted to text and bytes`(text: String) throws {
         let address = try #require(WireAddress(text))
         #expect(address.description == text)
         #expect(WireAddress(bytes: address.bytes) == address)
         #expect(address.bytes.count == address.family.byteCount)
     }
 
-    @Test("Any other number of bytes is not an address", arguments: [0, 1, 3, 5, 15, 17])
-    func lengths(count: Int) {
+    @Test(arguments: [0, 1, 3, 5, 15, 17])
+    func `any other number of bytes is not an address`(count: Int) {
         #expect(WireAddress(bytes: [UInt8](repeating: 1, count: count)) == nil)
     }
 
     @Test(
-        "A prefix covers its addresses",
         arguments: [
             ("192.0.2.1", "192.0.2.0", 24, true), ("192.0.3.1", "192.0.2.0", 24, false),
             ("8.8.8.8", "0.0.0.0", 0, true),
@@ -78,14 +70,13 @@ struct WireAddressTests {
             ("8.8.8.8", "::", 0, false), ("192.0.2.1", "192.0.2.1", 32, true), ("192.0.2.2", "192.0.2.1", 32, false),
         ]
     )
-    func prefixes(address: String, prefix: String, length: Int, isCovered: Bool) throws {
+    func `a prefix covers its addresses`(address: String, prefix: String, length: Int, isCovered: Bool) throws {
         let address = try #require(WireAddress(address))
         let prefix = try #require(WireAddress(prefix))
         #expect(address.isCovered(by: prefix, length: length) == isCovered)
     }
 
-    @Test("Special addresses are recognized")
-    func kinds() {
+    @Test func `special addresses are recognized`() {
         #expect(WireAddress("169.254.1.1")?.isLinkLocal == true)
         #expect(WireAddress("fe80::1")?.isLinkLocal == true)
         #expect(WireAddress("febf::1")?.isLinkLocal == true)

@@ -14,8 +14,7 @@ struct BrokerTLSTests {
         return try #require(try await peer.ended())
     }
 
-    @Test("With mutual TLS a device can publish only under its own name")
-    func connects() async throws {
+    @Test func `with mutual TLS a device can publish only under its own name`() async throws {
         let broker = try await BrokerWorld.start()
         let peer = try await BrokerPeer.begin(MosquittoBroker(), BrokerWorld.options(broker))
         _ = try await peer.connected()
@@ -27,8 +26,7 @@ struct BrokerTLSTests {
         #expect(try await peer.ended() == nil)
     }
 
-    @Test("A broker with an expired or untrusted certificate is refused")
-    func distrustsBroker() async throws {
+    @Test func `a broker with an expired or untrusted certificate is refused`() async throws {
         let expired = try await BrokerWorld.start(showing: { BrokerWorld.broker($0, isExpired: true) })
         let strange = try await BrokerWorld.start(showing: { BrokerWorld.broker($0, by: BrokerWorld.stranger) })
         for broker in [expired, strange] {
@@ -38,16 +36,14 @@ struct BrokerTLSTests {
         }
     }
 
-    @Test("A broker whose certificate is for another name is refused")
-    func distrustsName() async throws {
+    @Test func `a broker whose certificate is for another name is refused`() async throws {
         let broker = try await BrokerWorld.start(showing: { _ in BrokerWorld.broker("192.0.2.1") })
         let error = try await Self.refusal(BrokerWorld.options(broker))
         #expect(error.cause == .wrongName)
         #expect(error.description.hasSuffix("for another name; connect with a name in the certificate"))
     }
 
-    @Test("A client without a certificate, or with an expired or untrusted one, is refused")
-    func isDistrusted() async throws {
+    @Test func `a client without a certificate, or with an expired or untrusted one, is refused`() async throws {
         let broker = try await BrokerWorld.start()
         var options = BrokerWorld.options(broker)
         (options.tls.certificate, options.tls.key) = (nil, nil)
@@ -68,8 +64,7 @@ struct BrokerTLSTests {
         }
     }
 
-    @Test("A missing key file and a key of another certificate are reported")
-    func missesFiles() async throws {
+    @Test func `a missing key file and a key of another certificate are reported`() async throws {
         let broker = try await BrokerWorld.start()
         var missing = BrokerWorld.options(broker)
         missing.tls.key = "/nowhere/key"
@@ -82,8 +77,7 @@ struct BrokerTLSTests {
         }
     }
 
-    @Test("A broker without TLS fails the handshake")
-    func meetsPlainBroker() async throws {
+    @Test func `a broker without TLS fails the handshake`() async throws {
         let broker = try await LabBroker()
         var options = BrokerOptions(address: broker.address, client: "one")
         options.address = BrokerAddress(host: broker.address.host, port: broker.address.port, isSecured: true)

@@ -55,8 +55,7 @@ struct AddressTimerTests {
         }
     }
 
-    @Test("A silent address is abandoned for the next, and the last one has the remaining time")
-    func givesUp() async throws {
+    @Test func `a silent address is abandoned for the next, and the last one has the remaining time`() async throws {
         let port = try BusyPort()
         let ends = try await LabThread.detached {
             AddressTimer.during(.milliseconds(900), count: { 3 }) { (0..<3).map { _ in port.connect() } }
@@ -64,8 +63,7 @@ struct AddressTimerTests {
         #expect(ends.prefix(2) == [EINTR, EINTR] && ends.last != EINTR, "\(ends)")
     }
 
-    @Test("The only address of a name has the whole time")
-    func waits() async throws {
+    @Test func `the only address of a name has the whole time`() async throws {
         let port = try BusyPort()
         let end = try await LabThread.detached {
             AddressTimer.during(.milliseconds(300), count: { 1 }) { port.connect() }

@@ -175,9 +175,7 @@ import Testing
         #expect(TCPConnectionDump.user(local: (address, port), remote: (address, 1)) == nil)
         close(client)
         // A child process of another test has the descriptor until it executes its program.
-        #expect(
-            try await eventually { TCPConnectionDump.user(local: (address, port), remote: (address, server)) == nil }
-        )
+        try await waitUntil { TCPConnectionDump.user(local: (address, port), remote: (address, server)) == nil }
     }
 }
 

@@ -38,15 +38,12 @@ import Testing
 
 @Suite("Watching a directory of namespaces")
 struct NamespaceDirectoryWatchTests {
-    @Test("Lost events count as a change, even if only one name is watched")
-    func overflow() throws {
+    @Test func `lost events count as a change, even if only one name is watched`() throws {
         var template = Array("/dev/shm/directory-watch-XXXXXX".utf8CString)
         #expect(mkdtemp(&template) != nil)
         let parent = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         defer { rmdir(parent) }
-        let limit = try #require(
-            TextFile.read("/proc/sys/fs/inotify/max_queued_events").flatMap { Int($0.dropLast()) }
-        )
+        let limit = try #require(TextFile.read("/proc/sys/fs/inotify/max_queued_events").flatMap { Int($0.dropLast()) })
         let watch = try NamespaceDirectoryWatch(directory: "\(parent)/netns")
         #expect(watch.renew())
         mkdir("\(parent)/other", 0o755)
@@ -64,8 +61,7 @@ struct NamespaceDirectoryWatchTests {
         rmdir("\(parent)/netns")
     }
 
-    @Test("Waiting ends when it is interrupted")
-    func interruption() throws {
+    @Test func `waiting ends when it is interrupted`() throws {
         let watch = try NamespaceDirectoryWatch(directory: "/nowhere/netns")
         watch.interrupt()
         while try watch.wait() {}

@@ -17,7 +17,6 @@ import Testing
     }
 
     @Test(
-        "The measured examples pass or are dropped",
         arguments: [
             ("1.1.1.0/24", true), ("1.1.1.1/32", true), ("0.0.0.0/1", true), ("0.0.0.0/0", true), ("::/0", true),
             ("10.77.0.0/16", true), ("10.77.0.10/32", true), ("2606:4700::/32", true), ("fd77::10/128", true),
@@ -26,7 +25,7 @@ import Testing
             ("2606:4701::/32", false), ("fd77::11/128", false), ("fd78::/64", false),
         ]
     )
-    func measured(route: String, passes: Bool) throws {
+    func `the measured examples pass or are dropped`(route: String, passes: Bool) throws {
         var filter = try interpreter("1.1.1.1", "10.77.0.10", "2606:4700:4700::1111", "fd77::10")
         for kind in [MessageKind.newRoute, .deleteRoute] {
             #expect(try filter.passes(RouteMessage.route(prefix(route), kind: kind)) == passes)

@@ -125,6 +125,19 @@ package func eventually(
     }
 }
 
+/// Waits until the condition holds. Throws an error if it does not hold within the limit.
+package func waitUntil(
+    within limit: Duration = .patience,
+    every pause: Duration = .milliseconds(20),
+    file: StaticString = #fileID,
+    line: UInt = #line,
+    _ condition: () async throws -> Bool
+) async throws {
+    guard try await eventually(within: limit, every: pause, condition) else {
+        throw LabError("\(file):\(line): the condition did not hold within \(limit)")
+    }
+}
+
 extension LabThread {
     /// Blocks the calling thread.
     package static func pause(_ duration: Duration) {

@@ -94,11 +94,6 @@ package final class NameServer: Sendable {
         try awaitEffect()
     }
 
-    /// Changes the zone.
-    package func setZone(_ zone: [String: [String]]) {
-        state.withLock { $0.zone = zone }
-    }
-
     private func wake() {
         _ = write(waker.number, [0], 1)
     }

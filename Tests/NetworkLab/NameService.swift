@@ -135,9 +135,7 @@ final class NameService {
     private func answer(_ bytes: [UInt8], isStream: Bool, _ send: @escaping ([UInt8]) -> Void) {
         guard let message = NameMessage(bytes) else { return }
         let (behaviour, answer) = state.withLock { state in
-            state.questions.append(
-                NameServer.Question(name: message.name, type: message.type, isStream: isStream)
-            )
+            state.questions.append(NameServer.Question(name: message.name, type: message.type, isStream: isStream))
             return (state.behaviour, state.answer(to: message, isStream: isStream))
         }
         guard let answer else { return }

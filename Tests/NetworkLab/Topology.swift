@@ -171,6 +171,22 @@ package final class LabRow: Sendable {
         )
     }
 
+    /// Creates a machine with the interface `p0`, its gateway with `g0` and `g1`, and a provider with `v0`. The provider drops packets to
+    /// addresses without a host.
+    package static func toProvider(isPatient: Bool) throws -> LabRow {
+        let cables = [Cable(("p0", 2), ("g0", 1), network: 1), Cable(("g1", 1), ("v0", 2), network: 9)]
+        let row = try LabRow(cables, isPatient: isPatient)
+        try row.stations[1].ip("route add default via 10.9.0.2", "route add default via fd09::2")
+        try row.stations[2].ip(
+            "link add d0 type veth peer name d1",
+            "link set d1 up",
+            "link set d0 up",
+            "route add default dev d0",
+            "-6 route add default dev d0"
+        )
+        return row
+    }
+
     /// Closes the namespaces. Calling it twice has no effect.
     package func close() {
         for station in stations { station.close() }

@@ -9,10 +9,6 @@ struct LoopbackSender: OutboxSender {
     let port: UInt16
     private let queue = DispatchQueue(label: "sender", attributes: .concurrent)
 
-    init(port: UInt16) {
-        self.port = port
-    }
-
     func send(_ delivery: OutboxDelivery) async -> OutboxResult {
         await withCheckedContinuation { continuation in
             queue.async { continuation.resume(returning: exchange(delivery.request)) }

@@ -86,12 +86,7 @@ import TrustForge
 
 /// Files of hosts, one per line.
 @Suite struct TargetFileTests {
-    private let directory: ScratchDirectory
-
-    init() throws {
-        directory = try ScratchDirectory()
-    }
-
+    private let directory = ScratchDirectory()
     /// Returns the hosts of a file, and its bad lines without the file name.
     private func read(_ text: String) throws -> (hosts: [String], bad: [String]) {
         let path = try directory.write("hosts", text)
@@ -197,7 +192,7 @@ import TrustForge
         ("{\"anchors\": [\"nowhere.pem\"], \"hosts\": {}}", .noInput, "nowhere.pem"),
     ])
     func `an invalid policy file is refused`(policy: String, status: ExitMessage.Status, text: String) throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let arguments = try CheckArguments.parse(["--policy", try directory.write("policy.json", policy)])
         let refusal = Refusal.of { try CheckOptions(arguments) }
         #expect(refusal?.status == status && refusal?.text.contains(text) == true, "\(refusal?.text ?? "accepted")")

@@ -142,10 +142,7 @@ import Testing
             ],
             in: topology.client
         )
-        let isFound = try await eventually {
-            try await Explanation.of(Self.six, in: topology.client).text.contains("dadfailed")
-        }
-        #expect(isFound)
+        try await waitUntil { try await Explanation.of(Self.six, in: topology.client).text.contains("dadfailed") }
         let result = try await Explanation.of(Self.six, in: topology.client)
         #expect(result.text.contains("another machine uses the address fd01::1/64 of c0 (dadfailed)"), "\(result.text)")
         #expect(result.text.contains("-> find the other machine, or give c0 another address"))

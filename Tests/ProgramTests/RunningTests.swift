@@ -89,7 +89,7 @@ import TrustForge
         status: CInt,
         why: String
     ) async throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         // A separate process writes the files. A child of another test would hold them open for writing (ETXTBSY).
         let script = """
             cd "$0" && : >text && mkdir folder && echo '#!/no/such/interpreter' >orphan && printf '\\1\\2\\3\\n' >garbage
@@ -154,7 +154,7 @@ import TrustForge
     @Test(.timeLimit(.minutes(15)))
     func `an ended leader that is a zombie does not delay the end`() async throws {
         let leader = try Self.leader("exit 0")
-        #expect(try await eventually { Self.hasEnded(leader.identifier) })
+        try await waitUntil { Self.hasEnded(leader.identifier) }
         #expect(kill(-leader.identifier, 0) == 0, "the kernel counts zombies")
         await ProcessGroup(leader.identifier).finish(by: SIGTERM, within: .seconds(3600))
         _ = try leader.wait()
@@ -170,11 +170,11 @@ import TrustForge
 
     @Test func `a member that ignores the signal is killed although another is a zombie`() async throws {
         let leader = try Self.leader("trap '' TERM; sh -c 'while :; do sleep 1000; done' & exit 0")
-        #expect(try await eventually { Self.hasEnded(leader.identifier) })
+        try await waitUntil { Self.hasEnded(leader.identifier) }
         let child = try #require(ProcessTable.livingMember(of: leader.identifier))
         #expect(child != leader.identifier)
         await ProcessGroup(leader.identifier).finish(by: SIGTERM, within: .milliseconds(1))
-        #expect(try await eventually { !ProcessTable.lives(child, in: leader.identifier) })
+        try await waitUntil { !ProcessTable.lives(child, in: leader.identifier) }
         _ = try leader.wait()
     }
 
@@ -187,12 +187,7 @@ import TrustForge
 
 /// Files and directories that `run --hooks` and `exec` of a notifier refuse.
 @Suite struct HookCheckTests {
-    private let directory: ScratchDirectory
-
-    init() throws {
-        directory = try ScratchDirectory()
-    }
-
+    private let directory = ScratchDirectory()
     private func file(_ name: String, mode: mode_t = 0o755) throws -> String {
         let path = try directory.write(name, "#!/bin/sh\n")
         guard chmod(path, mode) == 0 else { throw LabError.system("chmod \(path)") }

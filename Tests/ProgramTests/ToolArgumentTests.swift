@@ -12,7 +12,7 @@ import TrustForge
 @Suite struct OutboxArgumentTests {
     @Test(arguments: ["A: 1\r\n\r\nB: 2\n", "A: 1\nB:2", "A:1\r\nB: 2\r\n"])
     func `headers are read from a file with any line ends`(text: String) throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let file = try directory.write("headers", text)
         #expect(try HeaderArgument(text: "@\(file)").headers.map { "\($0.name)=\($0.value)" } == ["A=1", "B=2"])
     }
@@ -164,7 +164,7 @@ import TrustForge
     }
 
     @Test func `a file without a certificate is not usable for --anchors`() throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let files = [
             try directory.write("key.pem", TrustWorld.leaf.key), try directory.write("empty.pem", ""), "/dev/null",
             try directory.write("garbage.pem", "\u{1b}[2Jno certificate\n"),

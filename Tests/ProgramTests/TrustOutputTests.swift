@@ -230,11 +230,10 @@ import X509
 /// The certificates of a server, evaluated without a connection. Its directory contains `root.pem`, `stranger.pem`
 /// and `leaf.pem`.
 struct JudgedServer {
-    let directory: ScratchDirectory
+    let directory = ScratchDirectory()
     private let chain: [Forged]
 
     init(_ leaf: Forged = TrustWorld.leaf) throws {
-        directory = try ScratchDirectory()
         chain = [leaf, TrustWorld.intermediate]
         for (name, forged) in [("root", TrustWorld.root), ("stranger", TrustWorld.stranger), ("leaf", leaf)] {
             _ = try directory.write("\(name).pem", [forged])

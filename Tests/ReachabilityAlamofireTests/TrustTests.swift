@@ -210,7 +210,7 @@ import WebLab
         #expect(await text(.performRevokedEvaluation(validateHost: true, revocationFlags: .any)) == "trust: true")
         #expect(await text(.disableEvaluation, host: "example.org") == "trust: true")
 
-        let folder = try ScratchDirectory()
+        let folder = ScratchDirectory()
         try folder.write("root.cer", WebAuthority.root.der)
         var policy = AFSecurityPolicy(
             pinningMode: .certificate,

@@ -79,7 +79,7 @@ import WebLab
     }
 
     @Test func `files and forms are transferred`() async throws {
-        let folder = try ScratchDirectory()
+        let folder = ScratchDirectory()
         let download = try await reports(3) { $0.download(to: folder.path, $1) }
         #expect(download == ["hello", "hello file", "true"] && folder.text("new/file") == "hello")
         let uploads = try await reports(2) { $0.upload($1) }

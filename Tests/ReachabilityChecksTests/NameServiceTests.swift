@@ -81,14 +81,13 @@ import Testing
             #expect(own.evidence.addresses.map(\.description) == ["192.0.2.9"])
             #expect(await prober.resolve("www.example", limit: .milliseconds(50)).outcome == .silent)
             // The C library gives up after some seconds, so on a slow machine the cancellation can come too late.
-            let isCancelled = try await eventually { () async throws -> Bool in
+            try await waitUntil { () async throws -> Bool in
                 server.forgetQuestions()
                 let task = Task { await prober.resolve("later.example", limit: limit) }
-                #expect(try await eventually { !server.questions.isEmpty })
+                try await waitUntil { !server.questions.isEmpty }
                 task.cancel()
                 return await task.value.outcome == .cancelled
             }
-            #expect(isCancelled)
         }
     }
 

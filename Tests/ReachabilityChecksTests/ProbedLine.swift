@@ -20,21 +20,9 @@ final class ProbedLine: Sendable {
     static func direction(_ family: AddressFamily) -> String { family == .ipv4 ? "198.18.0.1" : "fd98::1" }
 
     init() throws {
-        row = try LabRow(
-            [LabRow.Cable(("p0", 2), ("g0", 1), network: 1), LabRow.Cable(("g1", 1), ("v0", 2), network: 9)],
-            isPatient: true
-        )
+        row = try .toProvider(isPatient: true)
         (pc, gateway, provider) = (row.stations[0], row.stations[1], row.stations[2])
         try pc.ip("addr add 10.1.0.3/24 dev p0", "addr add fd01::3/64 dev p0 nodad")
-        try gateway.ip("route add default via 10.9.0.2", "route add default via fd09::2")
-        try provider.ip(
-            // All other packets are forwarded and dropped.
-            "link add d0 type veth peer name d1",
-            "link set d1 up",
-            "link set d0 up",
-            "route add default dev d0",
-            "-6 route add default dev d0"
-        )
     }
 
     /// Returns whether packets reach the internet and return. They use a separate source address, because a router sends each address a

@@ -6,8 +6,7 @@ import Testing
 
 /// The checks of an agent's certificate.
 struct AgentCertificateTests {
-    @Test("The agent checks its certificate at the start and then once per day, connected or not")
-    func looks() throws {
+    @Test func `the agent checks its certificate at the start and then once per day, connected or not`() throws {
         var world = try AgentWorld { $0.tls.certificate = "door.pem" }
         world.take(.path(isSatisfied: false))
         #expect(world.pass() == [.checkCertificate])
@@ -25,8 +24,7 @@ struct AgentCertificateTests {
         #expect(world.machine.deadline == nil)
     }
 
-    @Test("An agent without a certificate checks nothing")
-    func looksAtNothing() throws {
+    @Test func `an agent without a certificate checks nothing`() throws {
         var world = try AgentWorld()
         world.connect()
         try world.page([])

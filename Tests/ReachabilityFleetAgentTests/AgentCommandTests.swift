@@ -19,8 +19,7 @@ struct AgentCommandTests {
         return world
     }
 
-    @Test("The agent answers with its status and replays events from a log position")
-    func answers() throws {
+    @Test func `the agent answers with its status and replays events from a log position`() throws {
         var world = try Self.world()
         #expect(Self.ask(&world, DeviceCommand.detail.bytes) == [.answer(.detail)])
         let answer = DeviceAnswer(to: .detail, body: Array(#"{"a":1}"#.utf8))
@@ -32,8 +31,7 @@ struct AgentCommandTests {
         #expect(try world.page([4]).events.compactMap(\.position?.number) == [4])
     }
 
-    @Test("A replay without a position includes the history, even if the connection is lost meanwhile")
-    func tellsHistoryAgain() throws {
+    @Test func `a replay without a position includes the history, even if the connection is lost meanwhile`() throws {
         var world = try Self.world()
         let replay = DeviceCommand.replay(.init(after: nil, since: .seconds(9000), mark: "m"))
         let asked = Self.ask(&world, replay.bytes)
@@ -58,8 +56,8 @@ struct AgentCommandTests {
         #expect(!isHistory(world.broker(.connected(sessionPresent: true))))
     }
 
-    @Test("The start of a requested history is never later than now", arguments: ExtremeValues.integers)
-    func boundsSince(since: Int64) throws {
+    @Test(arguments: ExtremeValues.integers)
+    func `the start of a requested history is never later than now`(since: Int64) throws {
         var world = try Self.world()
         let payload = Array(#"{"schema":1,"command":"replay-from","since":\#(since)}"#.utf8)
         for action in Self.ask(&world, payload) {
@@ -72,8 +70,7 @@ struct AgentCommandTests {
         #expect(cursor == nil || cursor?.text == text)
     }
 
-    @Test("A request for too little history is extended to the events that were not read")
-    func knowsBetterSinceWhen() throws {
+    @Test func `a request for too little history is extended to the events that were not read`() throws {
         let seven = EventPosition(epoch: "e", number: 7)
         var world = try AgentWorld(cursor: AgentCursor(position: seven, time: .seconds(7000), published: seven))
         world.connect()
@@ -82,8 +79,7 @@ struct AgentCommandTests {
         #expect(actions.contains(.save(AgentCursor(position: place, time: .seconds(7000), published: place))))
     }
 
-    @Test("Checks and reports are refused unless they are allowed, and are limited to one per 10 s")
-    func isOffByDefault() throws {
+    @Test func `checks and reports are refused unless they are allowed, and are limited to one per 10 s`() throws {
         var world = try Self.world()
         for command in [DeviceCommand.check(target: "erp"), .report(outage: "1-a")] {
             let actions = Self.ask(&world, command.bytes)
@@ -96,8 +92,7 @@ struct AgentCommandTests {
         #expect(soon.answers.first?.problem?.hasPrefix("too many commands") == true)
     }
 
-    @Test("Invalid commands are refused and excessive commands are ignored")
-    func refuses() throws {
+    @Test func `invalid commands are refused and excessive commands are ignored`() throws {
         var world = try Self.world([.check])
         let hostile = [
             "", "{}", #"{"schema":1,"command":"exec","target":"rm"}"#, #"{"schema":2,"command":"detail"}"#,
@@ -122,8 +117,7 @@ struct AgentCommandTests {
         #expect(world.broker(.message(BrokerMessage(topic: "reach/v1/hq/other/cmd", payload: []))).isEmpty)
     }
 
-    @Test("Randomly damaged commands never crash the parser")
-    func survivesDamage() throws {
+    @Test func `randomly damaged commands never crash the parser`() throws {
         var generator = SeededGenerator(seed: 11)
         let good = [
             DeviceCommand.detail.bytes, DeviceCommand.check(target: "erp").bytes,

@@ -9,8 +9,7 @@ import Testing
 struct AgentConnectingTests {
     private let lost = BrokerError(AgentWorld.address, .lost)
 
-    @Test("The agent connects when there is a path and publishes its state")
-    func connects() throws {
+    @Test func `the agent connects when there is a path and publishes its state`() throws {
         var world = try AgentWorld()
         #expect(world.take(.time).isEmpty)
         #expect(world.take(.path(isSatisfied: false, reason: "resolving")).isEmpty && world.machine.deadline == nil)
@@ -31,8 +30,7 @@ struct AgentConnectingTests {
         #expect(actions.lines == ["connected to mqtts://broker.example.org:8883, as hq/door"])
     }
 
-    @Test("The agent publishes its state at intervals and when the path to the internet changes")
-    func refreshes() throws {
+    @Test func `the agent publishes its state at intervals and when the path to the internet changes`() throws {
         var world = try AgentWorld()
         world.connect()
         try world.page([])
@@ -43,8 +41,8 @@ struct AgentConnectingTests {
         #expect(world.take(.internet("reachable")).isEmpty)
     }
 
-    @Test("After a loss the agent waits a random time that grows with failures, and logs each error once")
-    func waits() throws {
+    @Test func `after a loss the agent waits a random time that grows with failures, and logs each error once`() throws
+    {
         var world = try AgentWorld()
         world.connect()
         let refused = BrokerError(AgentWorld.address, .unreachable(.connectionRefused))
@@ -61,8 +59,7 @@ struct AgentConnectingTests {
         #expect(lines == ["\(lost); retrying", "\(refused); retrying"])
     }
 
-    @Test("Several short connections in a row are reported as a conflict of names")
-    func suspectsAnotherClient() throws {
+    @Test func `several short connections in a row are reported as a conflict of names`() throws {
         var world = try AgentWorld()
         world.connect()
         func lines(after life: Duration, _ error: BrokerError, in world: inout AgentWorld) -> [String] {
@@ -101,8 +98,7 @@ struct AgentConnectingTests {
         #expect(lines(after: .seconds(1), lost, in: &world).isEmpty)
     }
 
-    @Test("The agent does not connect without a path, and waits a random time after the path is back")
-    func waitsForPath() throws {
+    @Test func `the agent does not connect without a path, and waits a random time after the path is back`() throws {
         var world = try AgentWorld()
         world.connect()
         world.take(.path(isSatisfied: false))
@@ -113,8 +109,7 @@ struct AgentConnectingTests {
         #expect(world.pass().connections.count == 1)
     }
 
-    @Test("The agent logs once that it waits for a path, with the reason")
-    func logsThatItWaits() throws {
+    @Test func `the agent logs once that it waits for a path, with the reason`() throws {
         var world = try AgentWorld()
         let line = "there is no path to mqtts://broker.example.org:8883 (noCarrier); waiting for one"
         #expect(world.take(.path(isSatisfied: false, reason: "noCarrier")).lines == [line])
@@ -129,8 +124,7 @@ struct AgentConnectingTests {
         )
     }
 
-    @Test("The agent drops a broker that does not answer and ignores later events of the old connection")
-    func givesUp() throws {
+    @Test func `the agent drops a broker that does not answer and ignores later events of the old connection`() throws {
         var world = try AgentWorld()
         world.take(.path(isSatisfied: true))
         let before = world.now
@@ -143,8 +137,7 @@ struct AgentConnectingTests {
         #expect(!world.broker(.connected(sessionPresent: true)).isEmpty)
     }
 
-    @Test("The agent publishes the reason of its end and stops after the acknowledgement")
-    func leaves() throws {
+    @Test func `the agent publishes the reason of its end and stops after the acknowledgement`() throws {
         var world = try AgentWorld()
         world.connect()
         world.acknowledge()
@@ -162,11 +155,10 @@ struct AgentConnectingTests {
         #expect(unconnected.take(.leave("stopped")) == [.end])
     }
 
-    @Test(
-        "The agent tries MQTT 3.1.1 immediately after MQTT 5 fails, and keeps it if the broker refused MQTT 5",
-        arguments: [BrokerError.Cause.refused(.unsupportedProtocolVersion), .lost]
-    )
-    func fallsBack(_ cause: BrokerError.Cause) throws {
+    @Test(arguments: [BrokerError.Cause.refused(.unsupportedProtocolVersion), .lost])
+    func `the agent tries MQTT 3.1.1 immediately after MQTT 5 fails, and keeps it if the broker refused MQTT 5`(
+        _ cause: BrokerError.Cause
+    ) throws {
         var world = try AgentWorld()
         let first = world.take(.path(isSatisfied: true))
         #expect(first.connections.map(\.version) == [.five])
@@ -186,8 +178,7 @@ struct AgentConnectingTests {
         #expect(world.broker(.connected(sessionPresent: false)).lines.count == 1)
     }
 
-    @Test("The delay grows while the broker refuses messages, and the refusal is logged once")
-    func backsOff() throws {
+    @Test func `the delay grows while the broker refuses messages, and the refusal is logged once`() throws {
         var world = try AgentWorld(chance: 0)
         world.take(.path(isSatisfied: true))
         var (lines, waits): ([String], [Duration]) = ([], [])
@@ -210,8 +201,7 @@ struct AgentConnectingTests {
         #expect(world.now == before)
     }
 
-    @Test("The next attempt uses MQTT 5 if both versions fail, and always after MQTT 5 was accepted")
-    func staysWithFive() throws {
+    @Test func `the next attempt uses MQTT 5 if both versions fail, and always after MQTT 5 was accepted`() throws {
         var world = try AgentWorld()
         world.take(.path(isSatisfied: true))
         #expect(world.broker(.ended(lost)).connections.count == 1)
@@ -223,8 +213,7 @@ struct AgentConnectingTests {
         #expect(world.broker(.ended(lost)).connections.isEmpty)
     }
 
-    @Test("Two alternating errors are logged once each until a message is accepted")
-    func saysEachOnce() throws {
+    @Test func `two alternating errors are logged once each until a message is accepted`() throws {
         var world = try AgentWorld()
         let problems = [BrokerError.Cause.refused(.notAuthorized), .silent].map { BrokerError(AgentWorld.address, $0) }
         world.take(.path(isSatisfied: true))
@@ -239,15 +228,12 @@ struct AgentConnectingTests {
         #expect(world.broker(.ended(problems[0])).lines == ["\(problems[0]); retrying"])
     }
 
-    @Test("A message that the broker refuses is logged and sent again later")
-    func isRefused() throws {
+    @Test func `a message that the broker refuses is logged and sent again later`() throws {
         var world = try AgentWorld()
         world.connect()
         let actions = world.acknowledge(.notAuthorized)
         #expect(actions.contains(.abandon))
-        #expect(
-            actions.lines.first?.contains("refuses messages to reach/v1/hq/door/state: not authorized") == true
-        )
+        #expect(actions.lines.first?.contains("refuses messages to reach/v1/hq/door/state: not authorized") == true)
         #expect(world.pass().connections.count == 1)
     }
 }

@@ -12,8 +12,7 @@ struct EventForwarderTests {
         return AgentCursor(position: position, time: .seconds(Int64(number)), published: position)
     }
 
-    @Test("Missed events after the cursor are sent at 20 per second, followed by caughtUp")
-    func catchesUp() throws {
+    @Test func `missed events after the cursor are sent at 20 per second, followed by caughtUp`() throws {
         var world = try AgentWorld(cursor: Self.cursor(7))
         let begin = world.connect()
         #expect(begin.contains(.read(after: EventPosition(epoch: "e", number: 7), waiting: false, read: 2)))
@@ -36,8 +35,7 @@ struct EventForwarderTests {
         #expect(try world.page([28, 29, 30]).events.count == 3)
     }
 
-    @Test("Thousands of missed events are sent within seconds")
-    func catchesUpWithManyTargets() throws {
+    @Test func `thousands of missed events are sent within seconds`() throws {
         var world = try AgentWorld(cursor: Self.cursor(0))
         world.connect()
         world.acknowledge()
@@ -56,8 +54,8 @@ struct EventForwarderTests {
         #expect(world.now - before >= .seconds(15))
     }
 
-    @Test("A hub refuses no event of an agent, for any number of missed or current events", arguments: [true, false])
-    func staysWithinBudget(areMissed: Bool) throws {
+    @Test(arguments: [true, false])
+    func `a hub refuses no event of an agent, for any number of missed or current events`(areMissed: Bool) throws {
         var world = try AgentWorld()
         var hub = Hub(devices: [], incidents: [], run: "run")
         func forward(_ actions: [AgentMachine.Action], at now: Duration) -> [UInt64] {
@@ -81,8 +79,7 @@ struct EventForwarderTests {
         #expect(hub.replay(for: device.place) == nil)
     }
 
-    @Test("The cursor moves past acknowledged events in the order of the log")
-    func keepsOrder() throws {
+    @Test func `the cursor moves past acknowledged events in the order of the log`() throws {
         var world = try AgentWorld()
         world.connect()
         try world.page([])
@@ -98,8 +95,7 @@ struct EventForwarderTests {
         #expect(try world.page([3]).events.compactMap(\.position?.number) == [3])
     }
 
-    @Test("Events that the log no longer has are read from the history")
-    func readsHistory() throws {
+    @Test func `events that the log no longer has are read from the history`() throws {
         var world = try AgentWorld(
             cursor: AgentCursor(position: EventPosition(epoch: "old", number: 5), time: .seconds(9000), published: nil)
         )
@@ -125,8 +121,7 @@ struct EventForwarderTests {
         #expect(saved.contains(.save(AgentCursor(position: first, time: .seconds(1), published: first))))
     }
 
-    @Test("Each event contains the position of the previous event, even across connections")
-    func saysWhatCameBefore() throws {
+    @Test func `each event contains the position of the previous event, even across connections`() throws {
         var world = try AgentWorld(cursor: Self.cursor(7))
         world.connect()
         var told = try world.page([8]).events
@@ -146,8 +141,7 @@ struct EventForwarderTests {
         #expect(try world.page([10]).events.map(\.after) == [Self.cursor(8).position])
     }
 
-    @Test("A service that does not answer is queried again, and the error is logged once")
-    func waitsForService() throws {
+    @Test func `a service that does not answer is queried again, and the error is logged once`() throws {
         var world = try AgentWorld()
         world.connect()
         var lines: [String] = []
@@ -161,8 +155,7 @@ struct EventForwarderTests {
         #expect(lines == ["nobody"])
     }
 
-    @Test("Events that are not published move the cursor too")
-    func passesOver() throws {
+    @Test func `events that are not published move the cursor too`() throws {
         var world = try AgentWorld()
         world.connect()
         let read = try #require(world.actions.lastRead)
@@ -172,8 +165,7 @@ struct EventForwarderTests {
         #expect(actions.contains(.save(cursor)) && actions.events.map(\.kind) == [.caughtUp])
     }
 
-    @Test("A cursor can be written and read, and any other text is invalid")
-    func readsCursor() {
+    @Test func `a cursor can be written and read, and any other text is invalid`() {
         #expect(AgentCursor(Self.cursor(3).text) == Self.cursor(3))
         let untold = AgentCursor(position: Self.cursor(3).position, time: .seconds(3), published: nil)
         #expect(untold.text == "e.3 3\n" && AgentCursor(untold.text) == untold)

@@ -3,8 +3,7 @@ import Testing
 
 /// The event log of the service, as an agent reads it.
 struct EventPageTests {
-    @Test("Outages and sleeps are published, and other events are skipped")
-    func reads() throws {
+    @Test func `outages and sleeps are published, and other events are skipped`() throws {
         let outage =
             #"{"schema":1,"id":"1-a","target":"t","attribution":"us","cause":"us.link","start":"2026-11-21T08:15:30.000Z","end":null}"#
         let text = """
@@ -28,16 +27,12 @@ struct EventPageTests {
         #expect(outages.outages == [told] && outages.next == nil)
     }
 
-    @Test(
-        "An invalid page is refused",
-        arguments: ["", "[]", "{}", #"{"items":1}"#, #"{"items":[1]}"#, #"{"items":[{}]}"#]
-    )
-    func refuses(_ text: String) {
+    @Test(arguments: ["", "[]", "{}", #"{"items":1}"#, #"{"items":[1]}"#, #"{"items":[{}]}"#])
+    func `an invalid page is refused`(_ text: String) {
         #expect(throws: PayloadError.self) { try EventPage(Array(text.utf8)) }
     }
 
-    @Test("An answer can be written and read, and an answer that is too long becomes a problem")
-    func answers() throws {
+    @Test func `an answer can be written and read, and an answer that is too long becomes a problem`() throws {
         let body = Array(#"{"a":[1,2]}"#.utf8)
         let answer = DeviceAnswer(to: .detail, body: body)
         let bytes = answer.bytes(session: "s")

@@ -120,9 +120,7 @@ import Testing
                 payload[index] = UInt8.random(in: 32...126, using: &chance)
             }
             let isRetained = Int.random(in: 0..<5, using: &chance) == 0
-            _ = hub.take(
-                .init(topic: message.topic, payload: payload, isRetained: isRetained, time: at(round))
-            )
+            _ = hub.take(.init(topic: message.topic, payload: payload, isRetained: isRetained, time: at(round)))
             if round % 100 == 0 {
                 _ = hub.pass(to: at(round))
                 hub.prune("north")

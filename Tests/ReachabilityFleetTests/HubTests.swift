@@ -44,9 +44,7 @@ import Testing
             wall: machineWall(sent ?? seconds),
             kind: kind
         )
-        return hub.take(
-            .init(topic: "reach/v1/north/\(device)/event", payload: event.bytes, time: at(seconds))
-        )
+        return hub.take(.init(topic: "reach/v1/north/\(device)/event", payload: event.bytes, time: at(seconds)))
     }
 
     private func verdict(_ device: String) throws -> SilenceVerdict? { hub.verdict(of: try place(device)) }

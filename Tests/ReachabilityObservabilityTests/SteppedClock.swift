@@ -1,15 +1,10 @@
 import LinuxSupport
 import NetworkReachabilityTesting
+import TestSupport
 
 /// A clock whose sleeps are ended by the test, one at a time.
 final class SteppedClock: Clock {
-    struct Instant: InstantProtocol {
-        var offset = Swift.Duration.zero
-
-        func advanced(by duration: Swift.Duration) -> Instant { Instant(offset: offset + duration) }
-        func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
-        static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
-    }
+    typealias Instant = VirtualWorld.Instant
 
     /// The durations of the sleeps that have begun.
     let sleeps = RecordingListener<Swift.Duration>()

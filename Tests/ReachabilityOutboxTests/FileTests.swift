@@ -173,9 +173,7 @@ import Testing
     ) async throws {
         let whole = try await file.open()
         for _ in 0..<50 {
-            try await whole.enqueue(
-                OutboxRequest("POST", "https://a.example/", body: Array(repeating: 1, count: 4000))
-            )
+            try await whole.enqueue(OutboxRequest("POST", "https://a.example/", body: Array(repeating: 1, count: 4000)))
         }
         try await whole.close()
         let handle = try #require(FileHandle(forUpdatingAtPath: file.path))

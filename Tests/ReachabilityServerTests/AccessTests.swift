@@ -217,7 +217,7 @@ import TrustForge
     private let directory: ScratchDirectory
 
     init() throws {
-        directory = try ScratchDirectory()
+        directory = ScratchDirectory()
         try write(TrustWorld.leaf)
     }
 

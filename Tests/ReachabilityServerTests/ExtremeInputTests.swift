@@ -77,12 +77,12 @@ import Testing
     }
 
     @Test func `no number in any column of the history causes an internal error`() throws {
-        let whole = try HistoryDirectory()
+        let whole = HistoryDirectory()
         let columns = try Self.makeHistory(whole)
         #expect(columns.count > 20)
         for column in columns {
             for number in ExtremeValues.integers {
-                let directory = try HistoryDirectory()
+                let directory = HistoryDirectory()
                 try FileManager.default.copyItem(atPath: whole.file, toPath: directory.file)
                 let queue = try DatabaseQueue(path: directory.file)
                 try? queue.write { db in

@@ -11,7 +11,7 @@ import Testing
 
 /// A service with a fake kernel and checks whose results a test provides.
 @Suite struct CheckedServiceTests {
-    private final class World: Sendable {
+    private final class World: ServiceWorld, Sendable {
         let kernel = FakeKernel.connected()
         let service: MonitoringService
         let manager: NetworkReachabilityManager
@@ -26,18 +26,6 @@ import Testing
             let token = service.addListener { [events] more in events.withLock { $0 += more } }
             listener.withLock { $0 = token }
             service.insert(target, manager)
-            flush()
-        }
-
-        func flush() {
-            manager.record.monitor.queue.sync {}
-            service.flush()
-        }
-
-        /// Sets the carrier after a time.
-        func setCarrier(_ isThere: Bool, after time: Duration = .zero) {
-            if time > .zero { kernel.clock.advance(by: time) }
-            kernel.setCarrier("eth0", isThere)
             flush()
         }
 
@@ -60,10 +48,7 @@ import Testing
             flush()
         }
 
-        func total(_ account: LedgerAccount) -> Duration? {
-            let (accounting, now) = (service.snapshot.accounting, service.snapshot.now)
-            return accounting.accounts["erp"]?.total(account, at: now)
-        }
+        func total(_ account: LedgerAccount) -> Duration? { total(account, of: "erp") }
     }
 
     private static let up = TargetState(.up, basis: .checks)

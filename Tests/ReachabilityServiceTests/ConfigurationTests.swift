@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `all problems are reported at once with lines, found values and allowed values`() {
-        expect(
+        let problems = ServiceConfiguration.problems(
             """
             [listen]
             sokcet = "/run/x.sock"
@@ -75,8 +75,10 @@ import Testing
             [[target]]
             family = "ipv5"
             colour = "red"
-            """,
-            [
+            """
+        )
+        #expect(
+            problems == [
                 "f: schema: missing; write schema = 1",
                 "f:2: listen.sokcet: unknown key; did you mean socket?",
                 "f:3: listen.http: must be an array of strings, not a string",
@@ -97,14 +99,11 @@ import Testing
     }
 
     @Test func `invalid TOML is reported with line and column`() {
-        do {
-            _ = try ServiceConfiguration("schema = 1\n[[target]\nname = 1\n")
-            Issue.record("an invalid configuration was accepted")
-        } catch {
-            #expect(error.problems.count == 1)
-            #expect(error.problems[0].line == 2)
-            #expect(error.problems[0].column != nil)
-        }
+        let text = "schema = 1\n[[target]\nname = 1\n"
+        let error = #expect(throws: ConfigurationProblems.self) { try ServiceConfiguration(text) }
+        #expect(error?.problems.count == 1)
+        #expect(error?.problems.first?.line == 2)
+        #expect(error?.problems.first?.column != nil)
     }
 
     @Test(arguments: [
@@ -120,20 +119,19 @@ import Testing
         "schema = 1\n[[target]]\nname = 1979-05-27\nat-large = true",
     ])
     func `a single error is a single problem`(text: String) {
-        do {
-            _ = try ServiceConfiguration(text)
-            Issue.record("an invalid configuration was accepted: \(text)")
-        } catch {
-            #expect(error.problems.count == 1, "\(error.problems)")
-        }
+        let problems = ServiceConfiguration.problems(text)
+        #expect(problems.count == 1, "\(problems)")
     }
+}
 
-    private func expect(_ text: String, _ problems: [String], sourceLocation: SourceLocation = #_sourceLocation) {
+extension ServiceConfiguration {
+    /// Returns the problems of a configuration in the file `f`.
+    static func problems(_ text: String, in directory: String? = nil, for program: Reader = .service) -> [String] {
         do {
-            _ = try ServiceConfiguration(text)
-            Issue.record("an invalid configuration was accepted", sourceLocation: sourceLocation)
+            _ = try ServiceConfiguration(text, in: directory, for: program)
+            return []
         } catch {
-            #expect(error.problems.map { $0.description(in: "f") } == problems, sourceLocation: sourceLocation)
+            return error.problems.map { $0.description(in: "f") }
         }
     }
 }

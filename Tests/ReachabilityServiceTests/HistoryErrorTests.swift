@@ -9,12 +9,7 @@ import Testing
 
 /// A history that cannot be written. Monitoring continues.
 @Suite struct HistoryErrorTests {
-    private let directory: HistoryDirectory
-
-    init() throws {
-        directory = try HistoryDirectory()
-    }
-
+    private let directory = HistoryDirectory()
     @Test func `a full disk is reported, and pending events are written later`() throws {
         let world = try HistoryWorld(directory)
         world.start()
@@ -95,7 +90,7 @@ import Testing
 
     @Test func `a file with internal damage is renamed, regardless of the end of the last run`() throws {
         for isKilled in [true, false] {
-            let directory = try HistoryDirectory()
+            let directory = HistoryDirectory()
             let world = try HistoryWorld(directory)
             world.start()
             for turn in 0..<200 {
@@ -126,7 +121,7 @@ import Testing
 
     @Test func `a file of a later version or another program is not changed`() throws {
         for isLater in [true, false] {
-            let directory = try HistoryDirectory()
+            let directory = HistoryDirectory()
             if isLater { try HistoryStore(directory.file).close() }
             let queue = try DatabaseQueue(path: directory.file)
             try queue.write { db in

@@ -8,12 +8,7 @@ import Testing
 
 /// A history whose file is deleted, moved or replaced while the service is running.
 @Suite struct HistoryLossTests {
-    private let directory: HistoryDirectory
-
-    init() throws {
-        directory = try HistoryDirectory()
-    }
-
+    private let directory = HistoryDirectory()
     private func delete(_ suffixes: [String] = ["", "-wal", "-shm", ".lock"]) throws {
         for suffix in suffixes { try FileManager.default.removeItem(atPath: directory.file + suffix) }
     }
@@ -123,7 +118,7 @@ import Testing
 
     @Test func `a history with later entries is not changed`() throws {
         let world = try world()
-        let other = try HistoryDirectory()
+        let other = HistoryDirectory()
         let later = try HistoryWorld(other)
         later.advance(.seconds(86400))
         later.start()

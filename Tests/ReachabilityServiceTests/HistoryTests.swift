@@ -10,12 +10,7 @@ import Testing
 
 /// The history across restarts of the service and of the machine.
 @Suite struct HistoryTests {
-    private let directory: HistoryDirectory
-
-    init() throws {
-        directory = try HistoryDirectory()
-    }
-
+    private let directory = HistoryDirectory()
     @Test func `after a restart the gap is unknown and earlier intervals are unchanged`() throws {
         let world = try HistoryWorld(directory)
         world.start()
@@ -60,9 +55,7 @@ import Testing
         world.stop()
         world.advance(.seconds(7))
         world.start()
-        let outages = try #require(
-            try world.writer.store?.outageStarts(upTo: world.service.snapshot.now, limit: 10)
-        )
+        let outages = try #require(try world.writer.store?.outageStarts(upTo: world.service.snapshot.now, limit: 10))
         #expect(outages.count == 2)
         let entries = try #require(try world.writer.store?.outage(of: "internet", from: outages[1].start))
         #expect(entries.map(\.interval.state.description) == ["up", "us.link", "unknown.notObserved"])

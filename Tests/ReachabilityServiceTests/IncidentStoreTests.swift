@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `incidents are read as they were written, also by the next run`() throws {
-        let directory = try HistoryDirectory()
+        let directory = HistoryDirectory()
         let labels = Incident.Labels(attribution: .us, cause: nil)
         let incidents = [
             Incident(

@@ -10,10 +10,10 @@ import Testing
 
 /// A service with a fake kernel and a fake clock.
 @Suite struct MonitoringServiceTests {
-    private final class World: Sendable {
+    private final class World: ServiceWorld, Sendable {
         let kernel = FakeKernel.connected()
         let service: MonitoringService
-        private let manager: NetworkReachabilityManager
+        let manager: NetworkReachabilityManager
         private let events = Locked<[ServiceEvent]>([])
         private let wallOffset: Locked<Duration>
         private let listener: Locked<Cancellation?> = Locked(nil)
@@ -33,19 +33,6 @@ import Testing
             let token = service.addListener { [events] more in events.withLock { $0 += more } }
             listener.withLock { $0 = token }
             service.insert("internet", manager)
-            flush()
-        }
-
-        /// Waits until all changes are observed and delivered to listeners.
-        func flush() {
-            manager.record.monitor.queue.sync {}
-            service.flush()
-        }
-
-        /// Sets the carrier after a time.
-        func setCarrier(_ isThere: Bool, after time: Duration = .zero) {
-            if time > .zero { kernel.clock.advance(by: time) }
-            kernel.setCarrier("eth0", isThere)
             flush()
         }
 
@@ -77,10 +64,7 @@ import Testing
 
         var account: Accounting.Account? { service.snapshot.accounting.accounts["internet"] }
 
-        func total(_ account: LedgerAccount) -> Duration? {
-            let (accounting, now) = (service.snapshot.accounting, service.snapshot.now)
-            return accounting.accounts["internet"]?.total(account, at: now)
-        }
+        func total(_ account: LedgerAccount) -> Duration? { total(account, of: "internet") }
     }
 
     @Test func `an outage is detected and attributed with its exact duration`() throws {

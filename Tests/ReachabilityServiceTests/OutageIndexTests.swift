@@ -9,12 +9,11 @@ import Testing
 
 /// The table of outages and the queries that use it.
 @Suite struct OutageIndexTests {
-    private let directory: HistoryDirectory
+    private let directory = HistoryDirectory()
     private let store: HistoryStore
     private static let second: Int64 = 1_000_000_000
 
     init() throws {
-        directory = try HistoryDirectory()
         store = try HistoryStore(directory.file)
         try store.database.write { db in
             for id in 1...3 {

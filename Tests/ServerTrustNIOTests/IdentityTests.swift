@@ -8,12 +8,11 @@ import WebLab
 
 /// Client certificates: valid and invalid files, and their use in handshakes.
 @Suite struct IdentityTests {
-    private let directory: ScratchDirectory
+    private let directory = ScratchDirectory()
     private let certificate: String
     private let key: String
 
     init() throws {
-        directory = try ScratchDirectory()
         certificate = try directory.write("client.pem", [ClientWorld.client, ClientWorld.intermediate])
         key = try directory.write("client.key", ClientWorld.client.key)
     }

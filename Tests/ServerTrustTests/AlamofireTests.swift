@@ -27,7 +27,7 @@ import TrustForge
 
     @Test(arguments: AlamofireFile.all)
     func `certificates are read only from certificate files of a bundle`(_ file: AlamofireFile) throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         try directory.write(file.name, file.content)
         #expect(ServerTrustPolicy.certificates(in: directory.path).count == (file.isRead ? 1 : 0))
         #expect(ServerTrustPolicy.publicKeys(in: directory.path).count == (file.isRead ? 1 : 0))

@@ -99,7 +99,7 @@ import TrustForge
 
     @Test(.enabled(if: OpenSSL.isInstalled, "openssl is not installed"), arguments: LackingParameters.allCases)
     func `openssl reads the same key`(_ place: LackingParameters) throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let forged = Self.selfSigned.lacking(place)
         let file = try directory.write("a.pem", PEM.text([forged.der]))
         let result = try LabProcess("openssl", ["x509", "-in", file, "-noout", "-subject", "-modulus"]).wait()
@@ -110,7 +110,7 @@ import TrustForge
     }
 
     @Test func `files of a directory that cannot be read are skipped with a warning`() throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let forged = LackingParameters.allCases.map { Self.selfSigned.lacking($0) }
         for (index, forged) in forged.enumerated() { try directory.write("\(index).cer", forged.der) }
         let log = RecordingLog()

@@ -6,7 +6,7 @@ import TrustForge
 /// Certificates from files, and the locations of the system's roots.
 @Suite struct FileTests {
     @Test func `certificates are read from the .cer, .crt, .der and .pem files of a directory`() throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         try directory.write("a.cer", World.leaf.der)
         try directory.write("b.CRT", World.intermediate.der)
         try directory.write("c.Der", World.root.der)
@@ -26,7 +26,7 @@ import TrustForge
     }
 
     @Test func `other text in a bundle of certificates is skipped`() throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let text =
             "# a comment\r\n" + PEM.text([World.root.der]).replacingOccurrences(of: "\n", with: "\r\n")
             + "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
@@ -42,14 +42,14 @@ import TrustForge
         "/etc/ssl/certs/Forge_Root.pem", "/etc/ssl/certs/5ed36f99.0",
     ])
     func `the system roots are found at the paths of each distribution`(_ path: String) throws {
-        let root = try ScratchDirectory()
+        let root = ScratchDirectory()
         try root.write(path, PEM.text([World.root.der, World.rsaRoot.der]))
         let anchors = SystemAnchors(file: nil, directories: nil, root: root.path).anchors
         #expect(Set(anchors.certificates) == [World.root.certificate, World.rsaRoot.certificate])
     }
 
     @Test func `SSL_CERT_FILE and SSL_CERT_DIR replace the system roots`() throws {
-        let root = try ScratchDirectory()
+        let root = ScratchDirectory()
         try root.write("etc/ssl/certs/ca-certificates.crt", PEM.text([World.rsaRoot.der]))
         let file = try root.write("own.pem", PEM.text([World.root.der]))
         try root.write("one/a.pem", PEM.text([World.strangeRoot.der]))
@@ -65,7 +65,7 @@ import TrustForge
     }
 
     @Test func `missing system roots are reported with their paths`() throws {
-        let root = try ScratchDirectory()
+        let root = ScratchDirectory()
         var trust = try TrustCase("any") { _ in }.trust()
         trust.anchors = SystemAnchors(file: nil, directories: nil, root: root.path).anchors
         guard case .noAnchors(let detail) = DefaultTrustEvaluator().reason(trust) else {

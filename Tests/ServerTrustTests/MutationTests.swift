@@ -8,7 +8,7 @@ import TrustForge
 @Suite struct MutationTests {
     @Test(arguments: [UInt64(1), 2])
     func `damaged inputs cause no crash and no forbidden result`(seed: UInt64) throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let input = KeptInput("\(directory.path)/input")
         var mutations = Mutations(seed: seed)
         let forbidden = mutations.run(0..<MutationCount.value, keeping: input)

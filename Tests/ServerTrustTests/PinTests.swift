@@ -47,7 +47,7 @@ import TrustForge
     /// The documentation gives this command.
     @Test(.enabled(if: OpenSSL.isInstalled, "openssl is not installed"), arguments: [World.leaf, World.rsaLeaf])
     func `the documented openssl command prints the same pin`(_ forged: Forged) throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let file = try directory.write("server.pem", PEM.text([forged.der]))
         let command = """
             openssl x509 -in \(file) -pubkey -noout | openssl pkey -pubin -outform DER \

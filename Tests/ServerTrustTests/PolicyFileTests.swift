@@ -36,7 +36,7 @@ import TrustForge
     }
 
     @Test func `each key of a policy file is read`() throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         try directory.write("own/root.pem", PEM.text([World.root.der]))
         try directory.write("leaf.der", World.leaf.der)
         let key = World.leaf.certificate.publicKey.subjectPublicKeyInfo
@@ -87,7 +87,7 @@ import TrustForge
     }
 
     @Test func `each policy has the verdict of its evaluator`() throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         try directory.write("leaf.der", World.leaf.der)
         try directory.write("strange.der", World.strangeRoot.der)
         func reason(_ policy: String, host: String = World.host) throws -> TrustFailure? {
@@ -132,7 +132,7 @@ import TrustForge
     }
 
     @Test func `the manager and the configuration keep the file's anchors and lists`() throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         try directory.write("root.pem", PEM.text([World.rsaRoot.der]))
         var list = ForgedList(issuer: World.intermediate)
         list.revoke(World.leaf)
@@ -153,7 +153,7 @@ import TrustForge
     }
 
     @Test func `the file's anchors replace or extend the system's`() throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         try directory.write("root.pem", PEM.text([World.root.der]))
         #expect(try read("{\"hosts\":{}}").anchors == nil)
         #expect(try read("{\"hosts\":{}, \"systemAnchors\": true}").anchors == nil)
@@ -259,7 +259,7 @@ import TrustForge
     }
 
     @Test func `a referenced file that cannot be read is an error`() throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         try directory.write("text", "no certificate")
         try directory.write("key.pem", "-----BEGIN PUBLIC KEY-----\n???\n-----END PUBLIC KEY-----\n")
         func description(_ text: String) -> String? {

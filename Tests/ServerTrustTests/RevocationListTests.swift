@@ -8,7 +8,7 @@ import TrustForge
 /// Revocation lists from files, and the order in which their parts are read.
 @Suite struct RevocationListTests {
     @Test func `lists are read from DER and PEM files`() throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         var list = ForgedList()
         list.revoke()
         let other = ForgedList(issuer: World.strangeRoot)
@@ -25,7 +25,7 @@ import TrustForge
     }
 
     @Test func `a list that is missing, too large or malformed is an error`() throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         #expect(throws: RevocationProblem.unreachable("No such file or directory")) {
             try RevocationList.read(directory.path + "/none")
         }

@@ -39,6 +39,34 @@ extension MonitoringService {
     }
 }
 
+/// A service on a machine with a fake kernel.
+package protocol ServiceWorld {
+    var kernel: FakeKernel { get }
+    var manager: NetworkReachabilityManager { get }
+    var service: MonitoringService { get }
+}
+
+extension ServiceWorld {
+    /// Waits until all changes are observed and delivered to listeners.
+    package func flush() {
+        manager.record.monitor.queue.sync {}
+        service.flush()
+    }
+
+    /// Sets the carrier after a time.
+    package func setCarrier(_ isThere: Bool, after time: Duration = .zero) {
+        if time > .zero { kernel.clock.advance(by: time) }
+        kernel.setCarrier("eth0", isThere)
+        flush()
+    }
+
+    /// Returns the time that an account of a target has now.
+    package func total(_ account: LedgerAccount, of target: String) -> Duration? {
+        let (accounting, now) = (service.snapshot.accounting, service.snapshot.now)
+        return accounting.accounts[target]?.total(account, at: now)
+    }
+}
+
 /// A prober that sends nothing and returns no result, because the test provides the results.
 package struct SilentProber: TargetProbing {
     package init() {}
@@ -53,8 +81,8 @@ package final class HistoryDirectory: Sendable {
     package let path = "/tmp/history-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     package var file: String { path + "/history.sqlite" }
 
-    package init() throws {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    package init() {
+        guard mkdir(path, 0o755) == 0 else { fatalError("mkdir \(path): error \(errno)") }
     }
 
     deinit {

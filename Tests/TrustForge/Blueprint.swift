@@ -111,9 +111,7 @@ package struct Blueprint {
             let own = SubjectKeyIdentifier(hash: key.key.publicKey)
             let issuer = SubjectKeyIdentifier(hash: signer.key.publicKey).keyIdentifier
             try extensions.append(Certificate.Extension(own, critical: false))
-            try extensions.append(
-                Certificate.Extension(AuthorityKeyIdentifier(keyIdentifier: issuer), critical: false)
-            )
+            try extensions.append(Certificate.Extension(AuthorityKeyIdentifier(keyIdentifier: issuer), critical: false))
         }
         for entry in more { try extensions.append(entry) }
         return extensions

@@ -20,7 +20,7 @@ package final class OpenSSLServer: Sendable {
         isKeyless: Bool = false,
         clientAnchors: [Forged]? = nil
     ) async throws {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         var arguments = [
             "s_server", "-accept", "\(address):0", "-www", "-cert", try directory.write("leaf.pem", [chain[0]]),
             "-key", try directory.write("key.pem", chain[0].key, isKeyless: isKeyless),

@@ -11,7 +11,7 @@ import WebLab
         let namespace = try LabNamespace()
         defer { namespace.close() }
         try namespace.ip("link set lo up")
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let roots = try WebAuthority.write(to: directory)
         let plain = try await WebServer(in: namespace, port: 80)
         let secure = try await WebServer(in: namespace, at: ["127.0.0.1"], port: 443, identity: .good(for: "127.0.0.1"))

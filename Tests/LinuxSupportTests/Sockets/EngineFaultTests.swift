@@ -37,8 +37,7 @@ struct EngineFaultTests {
         }
     }
 
-    @Test
-    func `a request without a route is not sent`() async throws {
+    @Test func `a request without a route is not sent`() async throws {
         try await Chain.run { chain in
             try chain.pc.ip("-4 route del default", "-6 route del default")
             let engine = try chain.engine()
@@ -54,8 +53,7 @@ struct EngineFaultTests {
         }
     }
 
-    @Test
-    func `a packet that is too big is reported`() async throws {
+    @Test func `a packet that is too big is reported`() async throws {
         try await Chain.run { chain in
             try chain.pc.ip("link set p0 mtu 1400")
             let engine = try chain.engine()
@@ -73,8 +71,7 @@ struct EngineFaultTests {
         }
     }
 
-    @Test
-    func `a request bound to a removed interface ends`() async throws {
+    @Test func `a request bound to a removed interface ends`() async throws {
         try await Chain.run { chain, engine in
             let isAnswered = Locked(false)
             let request = DatagramRequest(
@@ -89,7 +86,7 @@ struct EngineFaultTests {
                 }
             )
             async let outcome = engine.send(request)
-            #expect(try await eventually { isAnswered.withLock { $0 } })
+            try await waitUntil { isAnswered.withLock { $0 } }
             try chain.pc.ip("link del p0")
             let ended = await outcome
             #expect(ended.end == .silent)
@@ -128,8 +125,7 @@ struct EngineFaultTests {
         }
     }
 
-    @Test
-    func `each request reports a namespace that cannot be entered`() async throws {
+    @Test func `each request reports a namespace that cannot be entered`() async throws {
         let engine = try SocketEngine { () throws(SocketError) in
             throw SocketError(.enterNamespace("blue"), .noEntry)
         }

@@ -69,8 +69,7 @@ struct EngineTests {
     }
 
     /// Otherwise a thread that Dispatch starts for the callback would stay in the namespace and run other work there.
-    @Test
-    func `callbacks run outside the namespace of the engine`() async throws {
+    @Test func `callbacks run outside the namespace of the engine`() async throws {
         try await Chain.run { chain, engine in
             let outside = try NamespaceIdentity(path: "/proc/self/ns/net")
             func place(_ job: (@escaping @Sendable () -> Void) -> EngineJob, isCancelled: Bool = false) async throws {
@@ -117,15 +116,13 @@ struct EngineTests {
         }
     }
 
-    @Test
-    func `a link-local address requires its interface`() async throws {
+    @Test func `a link-local address requires its interface`() async throws {
         try await Chain.run { chain in
             let index = try await chain.pc.perform { if_nametoindex("p0") }
             // The kernel installs an address in the background. Until then it forwards packets to it.
-            let isLocal = try await eventually {
+            try await waitUntil {
                 try chain.router.run("ip", ["-6", "route", "show", "table", "local", "fe80::1"]).output.contains("r0")
             }
-            #expect(isLocal)
             let engine = try chain.engine()
             let router = try #require(WireAddress("fe80::1"))
             let endpoint = SocketEndpoint(router, port: 9, interfaceIndex: index)
@@ -138,8 +135,7 @@ struct EngineTests {
         }
     }
 
-    @Test
-    func `many connections share few descriptors`() async throws {
+    @Test func `many connections share few descriptors`() async throws {
         try await Chain.run(EngineLimits(descriptors: 16)) { chain, engine in
             let endpoint = try SocketEndpoint(Chain.hosts[1], port: EchoServer.port)
             let outcomes = await simultaneously(200) {
@@ -150,8 +146,7 @@ struct EngineTests {
         }
     }
 
-    @Test
-    func `an open connection can be taken`() async throws {
+    @Test func `an open connection can be taken`() async throws {
         try await Chain.run { chain, engine in
             var request = StreamRequest(
                 to: try SocketEndpoint(Chain.hosts[0], port: EchoServer.port),
@@ -164,7 +159,7 @@ struct EngineTests {
             #expect(outcome.local?.address == WireAddress("10.1.0.2"))
             let segment = try #require(connection.information).sendSegmentSize
             #expect((1100...1200).contains(segment))
-            #expect(try await eventually { try await chain.openSockets() == 1 })
+            try await waitUntil { try await chain.openSockets() == 1 }
             guard let descriptor = connection.take() else {
                 Issue.record("there is no descriptor")
                 return
@@ -192,10 +187,7 @@ struct EngineTests {
             let endless = DatagramRequest(to: try SocketEndpoint(hole), .echo(size: 8), limit: .seconds(600))
             let holder = Task { await engine.send(endless) }
             defer { holder.cancel() }
-            let isTimed = try await eventually {
-                await engine.send(request).answers.first?.timing.roundTrip != nil
-            }
-            #expect(isTimed)
+            try await waitUntil { await engine.send(request).answers.first?.timing.roundTrip != nil }
             let outcomes = await simultaneously(1_000) { await engine.send(request) }
             #expect(outcomes.count { $0.end == .answered } == 1_000)
             #expect(outcomes.allSatisfy { $0.answers.first?.payload.count == 56 })
@@ -206,8 +198,7 @@ struct EngineTests {
         }
     }
 
-    @Test
-    func `waiting echoes start as soon as others end`() async throws {
+    @Test func `waiting echoes start as soon as others end`() async throws {
         try await Chain.run(EngineLimits(echoes: 7)) { chain, engine in
             // No request waits for the timeout of another.
             let request = DatagramRequest(to: try SocketEndpoint(Chain.hosts[0]), .echo(size: 8), limit: .seconds(600))
@@ -216,8 +207,7 @@ struct EngineTests {
         }
     }
 
-    @Test
-    func `a cancelled request ends and closes its socket`() async throws {
+    @Test func `a cancelled request ends and closes its socket`() async throws {
         try await Chain.run(EngineLimits(descriptors: 2)) { chain, engine in
             var requests = [DatagramRequest.Content.payload([0]), .echo(size: 8)].map { content in
                 DatagramRequest(
@@ -231,7 +221,7 @@ struct EngineTests {
             let connection = StreamRequest(to: requests[0].endpoint, limit: .seconds(600))
             let sending = requests.map { request in Task { await engine.send(request) } }
             let connecting = Task { await engine.connect(connection) }
-            #expect(try await eventually { try await chain.openSockets() == 2 })
+            try await waitUntil { try await chain.openSockets() == 2 }
             connecting.cancel()
             for task in sending { task.cancel() }
             for task in sending { #expect(await task.value.end == .cancelled) }
@@ -246,8 +236,7 @@ struct EngineTests {
         }
     }
 
-    @Test
-    func `releasing an engine cancels its requests`() async throws {
+    @Test func `releasing an engine cancels its requests`() async throws {
         try await Chain.run { chain in
             var engine: SocketEngine? = try chain.engine()
             let request = DatagramRequest(
@@ -263,7 +252,7 @@ struct EngineTests {
                         _ = inbox.add(.start(inbox.nextOperations().lowerBound, job))
                     }
                 }
-                #expect(try await eventually { try await chain.openSockets() == 1 })
+                try await waitUntil { try await chain.openSockets() == 1 }
                 engine = nil
                 return try await group.next() as DatagramOutcome?
             }
@@ -272,8 +261,7 @@ struct EngineTests {
         }
     }
 
-    @Test
-    func `the limit of descriptors is not exceeded`() async throws {
+    @Test func `the limit of descriptors is not exceeded`() async throws {
         try await Chain.run(EngineLimits(descriptors: 4)) { chain, engine in
             let hole = try SocketEndpoint("198.51.100.66", port: 9)
             let outcomes = await simultaneously(20) {

@@ -11,8 +11,7 @@ struct ErrorQueueMessageTests {
     private static let seed = getenv("CONTROL_SEED").flatMap { UInt64(String(cString: $0)) } ?? .random(in: 0 ... .max)
     private static let cases = MutationCount.value
 
-    @Test
-    func `an ICMP error has a sender, a code, a hop limit and a time`() throws {
+    @Test func `an ICMP error has a sender, a code, a hop limit and a time`() throws {
         var control = ControlBytes()
         control.addTime(seconds: 1_700_000_000, nanoseconds: 42_000)
         control.addHopLimit(63)
@@ -29,8 +28,7 @@ struct ErrorQueueMessageTests {
         #expect("\(message)" == "ICMP 3/1 from 10.1.0.1 (No route to host)")
     }
 
-    @Test
-    func `a packet that is too big has the MTU of the next hop`() throws {
+    @Test func `a packet that is too big has the MTU of the next hop`() throws {
         var ipv6 = ControlBytes()
         let router = try SocketEndpoint("fd01::1")
         ipv6.addError(EMSGSIZE, origin: .icmp6, type: 2, information: 1300, offender: router)
@@ -43,8 +41,7 @@ struct ErrorQueueMessageTests {
         #expect(!message.isICMP)
     }
 
-    @Test
-    func `other control messages are not an error`() {
+    @Test func `other control messages are not an error`() {
         var control = ControlBytes()
         control.addHopLimit(64)
         control.addTime(seconds: 1, nanoseconds: 2)
@@ -52,8 +49,7 @@ struct ErrorQueueMessageTests {
         #expect(ErrorQueueMessage(control: []) == nil)
     }
 
-    @Test
-    func `invalid lengths are ignored`() throws {
+    @Test func `invalid lengths are ignored`() throws {
         var control = ControlBytes()
         control.addError(EHOSTUNREACH, origin: .icmp, type: 3, code: 1, offender: try SocketEndpoint("10.1.0.1"))
         for length in [-1, 0, 15, control.bytes.count + 1, Int.max, Int.min] {
@@ -63,8 +59,7 @@ struct ErrorQueueMessageTests {
         for length in 0..<32 { #expect(ErrorQueueMessage(control: Array(control.bytes.prefix(length))) == nil) }
     }
 
-    @Test
-    func `damaged control messages never trap`() async throws {
+    @Test func `damaged control messages never trap`() async throws {
         var control = ControlBytes()
         control.addTime(seconds: 1_700_000_000, nanoseconds: 42_000)
         control.addHopLimit(63)
@@ -149,8 +144,7 @@ extension SocketEndpoint {
 
 /// The kernel's measurements of a connection.
 struct TCPInformationTests {
-    @Test
-    func `the fields have the offsets of the kernel`() throws {
+    @Test func `the fields have the offsets of the kernel`() throws {
         var bytes = [UInt8](repeating: 0, count: 144)
         func put(_ number: UInt32, at offset: Int) {
             bytes.replaceSubrange(offset..<(offset + 4), with: withUnsafeBytes(of: number) { Array($0) })
@@ -172,8 +166,7 @@ struct TCPInformationTests {
         #expect(information.segmentsReceived == 11)
     }
 
-    @Test
-    func `a shorter structure of an older kernel is read`() throws {
+    @Test func `a shorter structure of an older kernel is read`() throws {
         let information = try #require(TCPInformation(bytes: [UInt8](repeating: 0, count: 104)))
         #expect(information.segmentsSent == nil)
         #expect(information.bytesReceived == nil)

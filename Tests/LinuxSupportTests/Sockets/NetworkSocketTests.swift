@@ -56,8 +56,7 @@ struct NetworkSocketTests {
         #expect(sent.time != nil)
     }
 
-    @Test
-    func `an error has a kind and a hint`() async throws {
+    @Test func `an error has a kind and a hint`() async throws {
         try await inside {
             func refusal(_ kind: SocketKind, _ settings: SocketSettings) -> SocketError? {
                 do throws(SocketError) {
@@ -93,8 +92,7 @@ struct NetworkSocketTests {
         }
     }
 
-    @Test
-    func `all settings are applied`() async throws {
+    @Test func `all settings are applied`() async throws {
         try await inside {
             for address in ["127.0.0.1", "::1"] {
                 let endpoint = try SocketEndpoint(address)
@@ -117,8 +115,7 @@ struct NetworkSocketTests {
 }
 
 struct DeadlineHeapTests {
-    @Test
-    func `deadlines are returned when they have passed, the earliest first`() {
+    @Test func `deadlines are returned when they have passed, the earliest first`() {
         var chance = SeededGenerator(seed: 7)
         let moments = (0..<500).map { _ in Duration.milliseconds(Int.random(in: 0..<300, using: &chance)) }
         var heap = DeadlineHeap()

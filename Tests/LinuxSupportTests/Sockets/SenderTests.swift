@@ -83,8 +83,7 @@ struct SenderTests {
         }
     }
 
-    @Test
-    func `the hop limit of an ICMP error shows the distance of its sender`() async throws {
+    @Test func `the hop limit of an ICMP error shows the distance of its sender`() async throws {
         try await Chain.run { chain, engine in
             for (host, limits) in [
                 ("203.0.113.7", [(UInt8(1), UInt8(64)), (2, 63)]), ("fd77::10", [(1, 64), (2, 63)]),
@@ -119,11 +118,11 @@ struct SenderCase: Sendable {
         let type: UInt8
         let code: UInt8
 
-        init(_ address: String, _ sender: String, _ type: UInt8, _ code: UInt8) {
-            self.address = address
-            self.sender = sender
-            self.type = type
-            self.code = code
+        /// - Parameter text: The destination, the sender, the type and the code.
+        init(_ text: String) {
+            let parts = text.split(separator: " ").map(String.init)
+            (address, sender) = (parts[0], parts[1])
+            (type, code) = (UInt8(parts[2]) ?? 0, UInt8(parts[3]) ?? 0)
         }
     }
 
@@ -132,56 +131,32 @@ struct SenderCase: Sendable {
     var port = EchoServer.port
     let words: [Word]
 
-    init(_ name: String, hopLimit: UInt8? = nil, port: UInt16 = EchoServer.port, _ words: Word...) {
+    init(_ name: String, hopLimit: UInt8? = nil, port: UInt16 = EchoServer.port, _ words: String...) {
         self.name = name
         self.hopLimit = hopLimit
         self.port = port
-        self.words = words
+        self.words = words.map(Word.init)
     }
 
     /// The cases in a `Chain`, for all kinds of sockets.
     static let all = [
-        SenderCase(
-            "the router prohibits",
-            Word("198.51.100.1", "10.1.0.1", 3, 13),
-            Word("fd98::1", "fd01::1", 1, 1)
-        ),
-        SenderCase(
-            "the router has an unreachable route",
-            Word("198.51.100.2", "10.1.0.1", 3, 1),
-            Word("fd98::2", "fd01::1", 1, 0)
-        ),
-        SenderCase(
-            "the router has no route",
-            Word("192.0.2.1", "10.1.0.1", 3, 0),
-            Word("2001:db8::1", "fd01::1", 1, 0)
-        ),
-        SenderCase(
-            "the provider prohibits",
-            Word("198.51.100.65", "10.9.0.2", 3, 13),
-            Word("fd98::65", "fd09::2", 1, 1)
-        ),
-        SenderCase(
-            "the router does not find the host",
-            Word("10.9.0.99", "10.1.0.1", 3, 1),
-            Word("fd09::99", "fd01::1", 1, 3)
-        ),
-        SenderCase(
-            "we do not find the neighbour",
-            Word("10.1.0.77", "10.1.0.2", 3, 1),
-            Word("fd01::77", "fd01::2", 1, 3)
-        ),
+        SenderCase("the router prohibits", "198.51.100.1 10.1.0.1 3 13", "fd98::1 fd01::1 1 1"),
+        SenderCase("the router has an unreachable route", "198.51.100.2 10.1.0.1 3 1", "fd98::2 fd01::1 1 0"),
+        SenderCase("the router has no route", "192.0.2.1 10.1.0.1 3 0", "2001:db8::1 fd01::1 1 0"),
+        SenderCase("the provider prohibits", "198.51.100.65 10.9.0.2 3 13", "fd98::65 fd09::2 1 1"),
+        SenderCase("the router does not find the host", "10.9.0.99 10.1.0.1 3 1", "fd09::99 fd01::1 1 3"),
+        SenderCase("we do not find the neighbour", "10.1.0.77 10.1.0.2 3 1", "fd01::77 fd01::2 1 3"),
         SenderCase(
             "the hop limit ends at the router",
             hopLimit: 1,
-            Word("203.0.113.7", "10.1.0.1", 11, 0),
-            Word("fd77::10", "fd01::1", 3, 0)
+            "203.0.113.7 10.1.0.1 11 0",
+            "fd77::10 fd01::1 3 0"
         ),
         SenderCase(
             "the hop limit ends at the provider",
             hopLimit: 2,
-            Word("203.0.113.7", "10.9.0.2", 11, 0),
-            Word("fd77::10", "fd09::2", 3, 0)
+            "203.0.113.7 10.9.0.2 11 0",
+            "fd77::10 fd09::2 3 0"
         ),
     ]
 
@@ -189,8 +164,8 @@ struct SenderCase: Sendable {
     static let closedPort = SenderCase(
         "the port is closed",
         port: 9,
-        Word("203.0.113.7", "203.0.113.7", 3, 3),
-        Word("fd77::10", "fd77::10", 1, 4)
+        "203.0.113.7 203.0.113.7 3 3",
+        "fd77::10 fd77::10 1 4"
     )
 }
 

@@ -109,8 +109,7 @@ struct StreamTests {
         #expect(outcome.connected != nil && (outcome.firstByte == nil) == peer.bytes.isEmpty)
     }
 
-    @Test
-    func `a failed connection is reported`() async throws {
+    @Test func `a failed connection is reported`() async throws {
         try await Chain.run { chain, engine in
             let closed = await engine.connect(try request())
             try #require(closed.end == .failed(.connectionRefused) && closed.connected == nil, "\(closed)")
@@ -126,8 +125,7 @@ struct StreamTests {
         }
     }
 
-    @Test
-    func `a cancelled exchange leaves no socket`() async throws {
+    @Test func `a cancelled exchange leaves no socket`() async throws {
         try await Chain.run { chain in
             let isAsked = Locked(false)
             let server = try Self.server(in: chain) { connection in
@@ -139,7 +137,7 @@ struct StreamTests {
             let engine = try chain.engine()
             let request = try request(limit: .seconds(60))
             let task = Task { await engine.connect(request) }
-            #expect(try await eventually { isAsked.withLock { $0 } })
+            try await waitUntil { isAsked.withLock { $0 } }
             task.cancel()
             let outcome = await task.value
             try #require(outcome.end == .cancelled, "\(outcome)")
@@ -217,8 +215,7 @@ struct ExchangeTests {
         )
     }
 
-    @Test
-    func `attempts are sent at their times and the request ends at its timeout`() {
+    @Test func `attempts are sent at their times and the request ends at its timeout`() {
         var exchange = exchange()
         var sent: [Int] = []
         var now = 0
@@ -237,8 +234,7 @@ struct ExchangeTests {
         #expect(exchange.outcome(at: at(now))?.duration == .seconds(3))
     }
 
-    @Test
-    func `the round-trip time is the difference of the kernel timestamps`() throws {
+    @Test func `the round-trip time is the difference of the kernel timestamps`() throws {
         var exchange = exchange()
         begin(&exchange, 0)
         let number = exchange.noteSent(at: at(0), time: clock(0))
@@ -249,8 +245,7 @@ struct ExchangeTests {
         #expect(outcome.answers.first?.timing == ReplyTiming(elapsed: .milliseconds(20), roundTrip: .milliseconds(12)))
     }
 
-    @Test
-    func `inconsistent timestamps result in no round-trip time`() {
+    @Test func `inconsistent timestamps result in no round-trip time`() {
         for (sent, received) in [(3, 2), (3, 90_000), (-5, 15)] {
             var exchange = exchange()
             begin(&exchange, 0)
@@ -261,8 +256,7 @@ struct ExchangeTests {
         }
     }
 
-    @Test
-    func `with several datagrams the round-trip time requires the number of the answered one`() {
+    @Test func `with several datagrams the round-trip time requires the number of the answered one`() {
         for (number, expected) in [(nil, nil), (1, Duration.milliseconds(50)), (0, .milliseconds(750))] {
             var exchange = exchange()
             for now in [0, 700] {
@@ -274,8 +268,7 @@ struct ExchangeTests {
         }
     }
 
-    @Test
-    func `a refusal ends the request immediately but a full buffer only at the timeout`() {
+    @Test func `a refusal ends the request immediately but a full buffer only at the timeout`() {
         for (cause, ends) in [(SystemError.notPermitted, 0), (.noBufferSpace, 3_000)] {
             var exchange = exchange()
             begin(&exchange, 0)
@@ -286,8 +279,7 @@ struct ExchangeTests {
         }
     }
 
-    @Test
-    func `a forbidden attempt is skipped and a request without attempts ends`() {
+    @Test func `a forbidden attempt is skipped and a request without attempts ends`() {
         let isFree = Locked(false)
         var exchange = exchange { $0.maySend = { isFree.withLock { $0 } } }
         for now in [0, 700] {
@@ -304,8 +296,7 @@ struct ExchangeTests {
         #expect(exchange.outcome(at: at(3_000))?.end == .silent)
     }
 
-    @Test
-    func `the number of recorded answers is limited`() {
+    @Test func `the number of recorded answers is limited`() {
         var exchange = exchange { $0.accepts = { $0 == [9] } }
         begin(&exchange, 0)
         _ = exchange.noteSent(at: at(0), time: clock(0))

@@ -64,8 +64,7 @@ import Testing
             #expect([TunnelFarEnd](recorded: text) == nil)
         }
         let records = [Record(.peers, "7", lists[2].recorded, at: .seconds(11)), SampleRecording.records[18]]
-        let recording = try Recording(SampleRecording.bytes(of: records))
-        #expect(recording.records == records)
+        #expect(try Recording(SampleRecording.bytes(of: records)).records == records)
     }
 
     @Test func `a large reply is stored as several packets of complete messages`() throws {

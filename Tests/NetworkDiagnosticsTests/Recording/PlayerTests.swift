@@ -35,9 +35,7 @@ import Testing
         }
         #expect(!dropped.isEmpty)
         let (lines, diagnosis) = try PlayedLines.play(poorer, .status)
-        #expect(
-            try #require(diagnosis).hasSuffix("; the nearest answer is used")
-        )
+        #expect(try #require(diagnosis).hasSuffix("; the nearest answer is used"))
         func states(_ lines: [String]) -> [Substring] { lines.map { $0.drop { $0 != " " } } }
         #expect(states(lines).first == states(whole.lines).first)
     }

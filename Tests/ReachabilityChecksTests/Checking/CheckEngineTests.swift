@@ -63,13 +63,11 @@ import Testing
             line.pc.close()
             // The path to the target no longer exists, as its monitor reports.
             engine.forget()
-            #expect(
-                try await eventually {
-                    try await LabThread.detached {
-                        try line.gateway.run("ip", ["link", "show", "dev", "g0"]).status != 0
-                    }
+            try await waitUntil {
+                try await LabThread.detached {
+                    try line.gateway.run("ip", ["link", "show", "dev", "g0"]).status != 0
                 }
-            )
+            }
             await #expect(throws: CheckError.self) { try await engine.check(CheckTarget(Self.open), .fresh) }
         }
     }

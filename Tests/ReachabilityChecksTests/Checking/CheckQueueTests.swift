@@ -198,7 +198,7 @@ import Testing
                 try await NetworkCheck.run(targets, options, rate: 300) { _, _ in reports.withLock { $0 += 1 } }
             }
             // Some targets have a running probe, some have a round, and some are not started.
-            #expect(try await eventually { try await line.isAsking })
+            try await waitUntil { try await line.isAsking }
             round.cancel()
             try await round.value
             #expect(reports.withLock { $0 } == 600)

@@ -94,11 +94,10 @@ import Testing
         defer { line.close() }
         let traffic = try Traffic(line, to: line.provider)
         var proof = try proof(line, family)
-        let before = proof.observe()
-        #expect(before == .silent)
+        #expect(proof.observe() == .silent)
         try await traffic.connect(to: ProbedLine.world(family))
         // TCP may still retransmit segments of the handshake, so one pass without a packet proves that observing sends none.
-        let isSilent = try await eventually {
+        try await waitUntil {
             let packets = try sent(line)
             for _ in 0..<10 {
                 let found = proof.observe()
@@ -106,7 +105,6 @@ import Testing
             }
             return try sent(line) == packets
         }
-        #expect(isSilent)
         // An answer that is older than a failure proves nothing.
         #expect(proof.observe(freshness: .zero) == .silent)
         var others = try self.proof(line, family, peers: [Situation.host])
@@ -195,7 +193,7 @@ import Testing
         _ = proof.observe()
         try await LabThread.detached { try LabRow.forward(false, in: line.gateway) }
         try traffic.send(100_000)
-        #expect(try await eventually { (traffic.information?.totalRetransmits ?? 0) > 0 })
+        try await waitUntil { (traffic.information?.totalRetransmits ?? 0) > 0 }
         let found = proof.observe()
         #expect(found == .trouble(.stalled), "\(found)")
     }

@@ -205,7 +205,7 @@ import Testing
             #expect(verdict == .fine)
             break
         }
-        #expect(try await eventually { watched.live.withLock { $0 } == 0 })
+        try await waitUntil { watched.live.withLock { $0 } == 0 }
     }
 
     @Test func `no work is left when the task ends`() async throws {
@@ -215,10 +215,10 @@ import Testing
             for await _ in watched.verdicts { count += 1 }
             return count
         }
-        #expect(try await eventually { !watched.events.withLock { $0.isEmpty } })
+        try await waitUntil { !watched.events.withLock { $0.isEmpty } }
         task.cancel()
         #expect(await task.value <= 1)
-        #expect(try await eventually { watched.live.withLock { $0 } == 0 })
+        try await waitUntil { watched.live.withLock { $0 } == 0 }
     }
 
     @Test func `two loops are two sessions`() async throws {
@@ -227,7 +227,7 @@ import Testing
         async let one = verdicts.first { _ in true }
         async let other = verdicts.first { _ in true }
         #expect(await [one, other] == [.fine, .fine])
-        #expect(try await eventually { watched.live.withLock { $0 } == 0 })
+        try await waitUntil { watched.live.withLock { $0 } == 0 }
     }
 
     @Test func `changes arrive in order`() async throws {

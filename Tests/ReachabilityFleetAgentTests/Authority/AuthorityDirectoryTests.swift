@@ -25,7 +25,7 @@ import TrustForge
     }
 
     @Test func `only the owner can read the key and an empty revocation list exists`() throws {
-        let scratch = try ScratchDirectory()
+        let scratch = ScratchDirectory()
         let directory = try Self.make(in: scratch)
         #expect(try OwnFile.mode(directory.path) == 0o700)
         #expect(try OwnFile.mode(directory.keyFile) == 0o600)
@@ -36,7 +36,7 @@ import TrustForge
     }
 
     @Test func `a directory holds one authority`() throws {
-        let scratch = try ScratchDirectory()
+        let scratch = ScratchDirectory()
         let directory = try Self.make(in: scratch)
         let key = try scratch.read("ca/authority.key")
         let exists = FleetCertificateError.exists(path: directory.keyFile, advice: "a directory holds one authority")
@@ -50,7 +50,7 @@ import TrustForge
 
     @Test(arguments: [0o750, 0o701, 0o777] as [UInt32])
     func `a directory with access for other users is refused`(mode: UInt32) throws {
-        let scratch = try ScratchDirectory()
+        let scratch = ScratchDirectory()
         let directory = try Self.make(in: scratch)
         try OwnFile.setMode(directory.path, mode)
         let error = Fleet.error { _ = try AuthorityDirectory(directory.path) }
@@ -59,7 +59,7 @@ import TrustForge
     }
 
     @Test func `only one process changes the directory at a time`() throws {
-        let scratch = try ScratchDirectory()
+        let scratch = ScratchDirectory()
         let directory = try Self.make(in: scratch)
         let lock = try LockFile(directory.path + "/lock")
         #expect(Fleet.error { _ = try Self.sign("door-7", directory) } == .busy(path: directory.path))
@@ -70,7 +70,7 @@ import TrustForge
     }
 
     @Test func `issued certificates are kept and files left by a kill are ignored`() throws {
-        let scratch = try ScratchDirectory()
+        let scratch = ScratchDirectory()
         let directory = try Self.make(in: scratch)
         let certificates = try ["door-9", "door-7", "door.7.pem"].map { try Self.sign($0, directory) }
         try scratch.write("ca/issued/door-8.00.pem.new", "half")
@@ -88,7 +88,7 @@ import TrustForge
     }
 
     @Test func `a name revokes all its certificates and a serial number or a file revokes one`() throws {
-        let scratch = try ScratchDirectory()
+        let scratch = ScratchDirectory()
         let directory = try Self.make(in: scratch)
         let old = try Self.sign("door-7", directory)
         let new = try Self.sign("door-7", directory)
@@ -107,7 +107,7 @@ import TrustForge
     }
 
     @Test func `a certificate of another authority cannot be revoked`() throws {
-        let scratch = try ScratchDirectory()
+        let scratch = ScratchDirectory()
         let directory = try Self.make(in: scratch)
         for text in ["door-7", "00ff", "", "/nowhere/a.pem"] {
             #expect(Fleet.error { _ = try directory.revoke(text, now: Fleet.now) } == .notIssued(text))
@@ -123,7 +123,7 @@ import TrustForge
     }
 
     @Test func `a repeated call signs the list that a kill has prevented`() throws {
-        let scratch = try ScratchDirectory()
+        let scratch = ScratchDirectory()
         let directory = try Self.make(in: scratch)
         let certificate = try Self.sign("door-7", directory)
         try scratch.write("ca/revoked", "\(certificate.serial) \(Fleet.now) door-7\n")
@@ -134,7 +134,7 @@ import TrustForge
 
     @Test(arguments: ["x", "00ff 2026-11-25T12:00:00Z", "00ff yesterday door-7", "00ff 2026-11-25 door 7"])
     func `an unreadable line of the list is an error`(line: String) throws {
-        let scratch = try ScratchDirectory()
+        let scratch = ScratchDirectory()
         let directory = try Self.make(in: scratch)
         _ = try Self.sign("door-7", directory)
         try scratch.write("ca/revoked", line + "\n")
@@ -144,7 +144,7 @@ import TrustForge
     }
 
     @Test func `a key that does not match the authority is refused`() throws {
-        let scratch = try ScratchDirectory()
+        let scratch = ScratchDirectory()
         let directory = try Self.make(in: scratch)
         for text in [
             "", "hello", try Fleet.authority().key.text.text, try ForgeKey.rsa2048[0].key.serializeAsPEM().pemString,

@@ -16,7 +16,7 @@ import X509
         let enrollment: Enrollment
 
         init(_ name: String = "door-7", authority: FleetAuthority? = nil) throws {
-            scratch = try ScratchDirectory()
+            scratch = ScratchDirectory()
             self.authority = try authority ?? Fleet.authority()
             enrollment = try Enrollment(directory: scratch.path + "/own", name: name)
             try scratch.write("own/authority.pem", self.authority.certificate.pem)
@@ -139,9 +139,7 @@ import X509
         #expect(
             machine.refusal(answer, now: Fleet.now.advanced(by: .seconds(-4000)))?.hasPrefix("it is valid from") == true
         )
-        #expect(
-            machine.refusal(answer, now: Fleet.now.advanced(by: Fleet.day * 91))?.hasPrefix("expired at") == true
-        )
+        #expect(machine.refusal(answer, now: Fleet.now.advanced(by: Fleet.day * 91))?.hasPrefix("expired at") == true)
         OwnFile.remove(machine.scratch.path + "/own/authority.pem")
         #expect(machine.refusal(answer) == "the trusted authority is not set")
         #expect(!FileName.isTaken(machine.enrollment.pairFile))
@@ -158,9 +156,7 @@ import X509
             let path = try machine.scratch.write("answer.pem", text)
             #expect(machine.refusal(path)?.hasPrefix(why) == true)
         }
-        #expect(
-            Fleet.error { _ = try machine.install("/nowhere/a") } == .unreadable(path: "/nowhere/a", .noEntry)
-        )
+        #expect(Fleet.error { _ = try machine.install("/nowhere/a") } == .unreadable(path: "/nowhere/a", .noEntry))
         #expect(Fleet.error { _ = try machine.enrollment.renew(force: true, now: Fleet.now) } != nil)
     }
 

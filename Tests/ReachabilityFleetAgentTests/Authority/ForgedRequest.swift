@@ -28,9 +28,7 @@ struct ForgedRequest {
             if !hosts.isEmpty {
                 let names = SubjectAlternativeNames(hosts.map { .dnsName($0) })
                 let extensions = try Certificate.Extensions([try Certificate.Extension(names, critical: false)])
-                attributes.append(
-                    try CertificateSigningRequest.Attribute(ExtensionRequest(extensions: extensions))
-                )
+                attributes.append(try CertificateSigningRequest.Attribute(ExtensionRequest(extensions: extensions)))
             }
             let good = try CertificateSigningRequest(
                 version: .v1,

@@ -39,13 +39,7 @@ final class TestNetwork: Sendable {
 
 /// A clock that advances only on request. It is both the time since 1970 and the time since the boot.
 final class TestClock: Clock {
-    struct Instant: InstantProtocol {
-        let time: Duration
-
-        func advanced(by duration: Duration) -> Instant { Instant(time: time + duration) }
-        func duration(to other: Instant) -> Duration { other.time - time }
-        static func < (one: Instant, other: Instant) -> Bool { one.time < other.time }
-    }
+    typealias Instant = VirtualWorld.Instant
 
     private struct State {
         var now: Duration = .seconds(1_000_000)
@@ -56,7 +50,7 @@ final class TestClock: Clock {
     private let state = Locked(State())
 
     let minimumResolution: Duration = .zero
-    var now: Instant { Instant(time: time) }
+    var now: Instant { Instant(offset: time) }
     var time: Duration { state.withLock { $0.now } }
 
     /// The number of sleeps that have begun.
@@ -70,8 +64,8 @@ final class TestClock: Clock {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    if Task.isCancelled || deadline.time <= state.now { return true }
-                    state.sleepers[id] = (deadline.time, continuation)
+                    if Task.isCancelled || deadline.offset <= state.now { return true }
+                    state.sleepers[id] = (deadline.offset, continuation)
                     return false
                 }
                 if isOver { continuation.resume() }

@@ -11,7 +11,6 @@ final class TestSender: OutboxSender {
         var answersToBody: [String: OutboxResult] = [:]
         var isHeld = false
         var held: [CheckedContinuation<Void, Never>] = []
-        var cancellations = 0
     }
 
     private let state = Locked(State())

@@ -17,7 +17,7 @@ final class NotifyingWorld: Sendable {
     let kernel = FakeKernel.connected()
     let network = PlayedNetwork()
     let waits = EagerClock()
-    let directory: String
+    private let scratch = HistoryDirectory()
     /// The variables that hooks received. `hook` is their result.
     let hooked = Locked<[[String: String]]>([])
     let hook: Locked<@Sendable () async -> String?> = Locked { nil }
@@ -25,7 +25,8 @@ final class NotifyingWorld: Sendable {
     let mailed = Locked<[(path: String, arguments: [String], message: String)]>([])
     let mailStatus = Locked<[Int32]>([])
     let log = RecordingLog()
-    let journal: String
+    var directory: String { scratch.path }
+    var journal: String { directory + "/journal" }
     private let timeLimit: Duration
     private let target: ServiceTarget
     private let manager: NetworkReachabilityManager
@@ -44,14 +45,7 @@ final class NotifyingWorld: Sendable {
     init(timeLimit: Duration = .seconds(20), isChecked: Bool = false) throws {
         self.timeLimit = timeLimit
         target = ServiceTarget(name: "internet", host: nil, checks: isChecked ? CheckSettings([.init(nil)]) : nil)
-        directory = "/tmp/notifying-\(getpid())-\(UInt64.random(in: 0 ... .max))"
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
-        journal = directory + "/journal"
         manager = try NetworkReachabilityManager(kernel: kernel)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: directory)
     }
 
     /// The limits of the service without probes. Waits take no time here, so probes would follow each other endlessly.
@@ -175,13 +169,7 @@ final class NotifyingWorld: Sendable {
 /// A clock on which every wait ends immediately. It records the durations of the waits. Only a wait of more than a
 /// day does not end, because it is longer than the longest delay of a retry.
 final class EagerClock: Clock {
-    struct Instant: InstantProtocol {
-        var offset = Swift.Duration.zero
-
-        func advanced(by duration: Swift.Duration) -> Instant { Instant(offset: offset + duration) }
-        func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
-        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
-    }
+    typealias Instant = VirtualWorld.Instant
 
     private let state = Locked<(now: Swift.Duration, waits: [Swift.Duration])>((.zero, []))
 

@@ -49,10 +49,10 @@ import Testing
         try await server.expect(1)
         let text = #"box: this is a test of the notifications"#
         #expect(server.requests[0].contains(#""event":"test""#) && server.requests[0].contains(text))
-        #expect(try await eventually { try world.status().delivered == 1 })
+        try await waitUntil { try world.status().delivered == 1 }
         server.answer("404 Gone")
         #expect(notifying.test("chat"))
-        #expect(try await eventually { try world.status().refused == 1 })
+        try await waitUntil { try world.status().refused == 1 }
         #expect(server.requests.count == 2)
         try await world.end(orderly: true)
     }
@@ -66,11 +66,7 @@ import Testing
         await world.advance(.seconds(1200))
         server.answer("200 OK")
         let before = server.requests.count
-        #expect(
-            try await eventually {
-                try server.requests.count > before && world.status().pending == 0
-            }
-        )
+        try await waitUntil { try server.requests.count > before && world.status().pending == 0 }
         // The first outage has ended, the second is ongoing. The last request may have been made some time before it was answered.
         let lengths = Dictionary(try server.alerts().map { ($0.startsAt, $0.length) }) { _, last in last }
         let sorted = lengths.sorted { $0.key < $1.key }.map(\.value)
@@ -101,7 +97,7 @@ import Testing
         )
         world.setCarrier(false)
         try await server.expect(1)
-        #expect(try await eventually { world.hooked.withLock { $0.count } == 1 })
+        try await waitUntil { world.hooked.withLock { $0.count } == 1 }
         world.setCarrier(true)
         try await server.expect(2)
         #expect(world.hooked.withLock { $0.count } == 1)
@@ -117,7 +113,7 @@ import Testing
         try await world.end(orderly: true)
         world.hook.withLock { $0 = { nil } }
         try world.start("[[notify]]\nname = \"hooks\"\nexec = \"/etc/hooks\"\nafter = \"0s\"\n")
-        #expect(try await eventually { world.hooked.withLock { $0.count } == 2 })
+        try await waitUntil { world.hooked.withLock { $0.count } == 2 }
         #expect(world.hooked.withLock { $0[1]["REACHABILITY_EVENT"] } == "ended")
         try await world.end(orderly: true)
     }
@@ -143,7 +139,7 @@ import Testing
         let socket = try DatagramReceiver(at: world.journal)
         try world.start("[[notify]]\nname = \"log\"\njournal = true\nafter = \"0s\"\n")
         world.setCarrier(false)
-        #expect(try await eventually { try world.status().delivered == 1 })
+        try await waitUntil { try world.status().delivered == 1 }
         let entry = socket.next() ?? ""
         #expect(entry.hasPrefix("MESSAGE=box: internet cannot be reached, us.link ("))
         #expect(entry.contains("\nMESSAGE_ID=\(Notification.Event.began.messageID)\n"))
@@ -153,7 +149,7 @@ import Testing
         // Without a journal the text is logged.
         unlink(world.journal)
         world.setCarrier(true)
-        #expect(try await eventually { try world.status().refused == 1 })
+        try await waitUntil { try world.status().refused == 1 }
         #expect(world.log.lines.contains { $0.hasPrefix("warning: box: internet: over after ") })
         try await world.end(orderly: true)
     }
@@ -236,11 +232,11 @@ import Testing
         try await server.expect(1)
         #expect(server.requests[0].hasPrefix("GET /ping/1 HTTP/1.1\r\n"))
         for count in 2...3 {
-            #expect(try await eventually { pause.withLock { $0 != nil } })
+            try await waitUntil { pause.withLock { $0 != nil } }
             pause.withLock { $0.take() }?.resume()
             try await server.expect(count)
         }
-        #expect(try await eventually { pause.withLock { $0 != nil } })
+        try await waitUntil { pause.withLock { $0 != nil } }
         task.cancel()
         pause.withLock { $0.take() }?.resume()
         await task.value
@@ -250,11 +246,11 @@ import Testing
         let away = try AnswerServer("200 OK", isAway: true)
         let missed = try heartbeat(away.url)
         let waiting = Task { await missed.run() }
-        #expect(try await eventually { failures.withLock { $0.count } == 4 })
+        try await waitUntil { failures.withLock { $0.count } == 4 }
         try away.comeBack()
         world.network.set(reachable: true)
         try await away.expect(1)
-        #expect(try await eventually { pause.withLock { $0 != nil } })
+        try await waitUntil { pause.withLock { $0 != nil } }
         waiting.cancel()
         pause.withLock { $0.take() }?.resume()
         await waiting.value

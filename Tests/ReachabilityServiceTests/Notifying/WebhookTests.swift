@@ -51,7 +51,7 @@ import Testing
             let code = Data(HMAC<SHA256>.authenticationCode(for: Data(content.utf8), using: key))
             #expect(server.headers("webhook-signature")[index] == "v1,\(code.base64EncodedString())")
         }
-        #expect(try await eventually { try world.status().delivered == 2 })
+        try await waitUntil { try world.status().delivered == 2 }
         #expect(try world.status().pending == 0)
         try await world.end(orderly: true)
     }
@@ -67,7 +67,7 @@ import Testing
         #expect(Set(server.headers("webhook-id")).count == 1)
         #expect(Set(server.objects.compactMap { $0["time"] as? String }).count == 1)
         #expect(world.waits.waits.contains { $0 >= .seconds(7) && $0 < .seconds(8) })
-        #expect(try await eventually { try world.status().delivered == 1 })
+        try await waitUntil { try world.status().delivered == 1 }
         #expect(try world.status().postponed == 4)
         #expect(try world.status().failure == nil)
         // Each kind of failure is logged once, without the URL.
@@ -81,7 +81,7 @@ import Testing
         try world.start(configuration(server, "after = \"0s\"\n"))
         world.setCarrier(false)
         try await server.expect(1)
-        #expect(try await eventually { try world.status().refused == 1 })
+        try await waitUntil { try world.status().refused == 1 }
         #expect(try world.status().failure == "the server answered with 410")
         try await world.end(orderly: true)
     }
@@ -91,7 +91,7 @@ import Testing
         try world.start(configuration(server, "after = \"0s\"\n"))
         world.setCarrier(false)
         // On a busy machine more than one attempt may time out before the server reads the request.
-        #expect(try await eventually { server.requests.count >= 2 })
+        try await waitUntil { server.requests.count >= 2 }
         #expect(Set(server.headers("Idempotency-Key")).count == 1)
         #expect(Set(server.objects.compactMap { $0["time"] as? String }).count == 1)
         try await world.end(orderly: true)
@@ -103,7 +103,7 @@ import Testing
         world.network.set(reachable: false)
         world.setCarrier(false)
         await world.advance(.seconds(30))
-        #expect(try await eventually { try world.status().postponed == 1 })
+        try await waitUntil { try world.status().postponed == 1 }
         await world.advance(.seconds(600))
         #expect(try world.status().pending == 1)
         // Without a path no attempt is made. The outage ends when the path is back.
@@ -115,7 +115,7 @@ import Testing
         #expect(server.objects[0]["event"] as? String == "ended")
         #expect(server.objects[0]["delayed"] as? Bool == true)
         #expect(server.objects[0]["durationMilliseconds"] as? Int == 630_000)
-        #expect(try await eventually { try world.status().pending == 0 })
+        try await waitUntil { try world.status().pending == 0 }
         try await world.end(orderly: true)
         #expect(server.requests.count == 1)
     }
@@ -130,7 +130,7 @@ import Testing
         world.setCarrier(true)
         try await server.expect(2)
         #expect(server.objects.map { $0["event"] as? String } == ["began", "ended"])
-        #expect(try await eventually { try world.status().pending == 0 })
+        try await waitUntil { try world.status().pending == 0 }
         try await world.end(orderly: true)
         #expect(server.requests.count == 2)
     }
@@ -142,7 +142,7 @@ import Testing
         world.network.set(reachable: false)
         world.setCarrier(false)
         await world.advance(.seconds(60))
-        #expect(try await eventually { try world.status().postponed == 1 })
+        try await waitUntil { try world.status().postponed == 1 }
         // The path is back, but the check has not ended.
         try server.comeBack()
         world.setCarrier(true)
@@ -178,15 +178,15 @@ import Testing
         let configuration = configuration(server, "after = \"0s\"\n")
         try world.start(configuration)
         world.setCarrier(false)
-        #expect(try await eventually { !server.requests.isEmpty })
+        try await waitUntil { !server.requests.isEmpty }
         try await world.end(orderly: false)
         server.answer("200 OK")
         await world.kernel.clock.advance(by: .seconds(100))
         try world.start(configuration)
         // Received requests cannot be counted here, because one of the killed run may still arrive.
-        #expect(try await eventually { try world.status().delivered == 1 })
+        try await waitUntil { try world.status().delivered == 1 }
         world.setCarrier(true)
-        #expect(try await eventually { try world.status().delivered == 2 })
+        try await waitUntil { try world.status().delivered == 2 }
         let ids = server.headers("webhook-id")
         #expect(Set(ids.dropLast()).count == 1)
         #expect(ids.last != ids.first)

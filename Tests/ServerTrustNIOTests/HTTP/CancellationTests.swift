@@ -21,8 +21,7 @@ import Testing
                 return try await HTTPWorld.failure(of: url)
             }
             task.cancel()
-            let failure = try await task.value
-            #expect(failure == .cancelled)
+            #expect(try await task.value == .cancelled)
             #expect(server.requests.isEmpty)
         }
     }
@@ -34,8 +33,7 @@ import Testing
             let task = try Self.start(server.url())
             await server.waitForRequests(1)
             task.cancel()
-            let failure = try await task.value
-            #expect(failure == .cancelled)
+            #expect(try await task.value == .cancelled)
             await server.waitUntilClosed(1)
         }
     }
@@ -59,8 +57,7 @@ import Testing
             let task = try Self.start("https://example.org/", settings)
             await proxy.waitForRequests(1)
             task.cancel()
-            let failure = try await task.value
-            #expect(failure == .cancelled)
+            #expect(try await task.value == .cancelled)
             await proxy.waitUntilClosed(1)
         }
     }

@@ -37,17 +37,14 @@ import Testing
             of: "http://127.0.0.1:\(listener.port)/",
             settings: settings
         )
-        #expect(
-            failure == .connectTimedOut(host: "127.0.0.1", port: listener.port, limit: .milliseconds(50))
-        )
+        #expect(failure == .connectTimedOut(host: "127.0.0.1", port: listener.port, limit: .milliseconds(50)))
     }
 
     @Test(.enabled(if: Self.hasIPv6, "there is no ::1"))
     func `a server with an IPv6 address is reached`() async throws {
         try await withServer(try ScriptedServer(at: ["::1"]) { _ in .ok() }) { server in
             let url = server.url(host: "[::1]")
-            let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(url))
-            #expect(response.text == "hello")
+            #expect(try await HTTPWorld.client().execute(TrustedHTTPRequest(url)).text == "hello")
             #expect(server.requests.first?.contains("Host: [::1]:\(server.port)\r\n") == true)
         }
     }
@@ -56,8 +53,7 @@ import Testing
         // Only one of the addresses of localhost listens.
         try await withServer(.ok()) { server in
             let url = server.url(host: "localhost")
-            let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(url))
-            #expect(response.text == "hello")
+            #expect(try await HTTPWorld.client().execute(TrustedHTTPRequest(url)).text == "hello")
         }
     }
 
@@ -68,8 +64,7 @@ import Testing
                 tls: try HTTPWorld.client().tls,
                 connector: SocketConnector(group: group)
             )
-            let response = try await client.execute(TrustedHTTPRequest(server.url()))
-            #expect(response.text == "hello")
+            #expect(try await client.execute(TrustedHTTPRequest(server.url())).text == "hello")
             await server.waitUntilClosed(1)
         }
         try await group.shutdownGracefully()
@@ -86,8 +81,7 @@ import Testing
             let task = Task { try await HTTPWorld.failure(of: url, client) }
             await server.waitForRequests(1)
             try await group.shutdownGracefully()
-            let failure = try await task.value
-            #expect(failure == .connectionClosed(.head))
+            #expect(try await task.value == .connectionClosed(.head))
         }
     }
 

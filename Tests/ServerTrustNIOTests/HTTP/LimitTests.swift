@@ -50,8 +50,7 @@ import Testing
 
     @Test func `a length above the maximum is refused before the body`() async throws {
         try await withServer(Reply("HTTP/1.1 200 OK\r\nContent-Length: 1048577\r\n\r\n")) { server in
-            let failure = try await HTTPWorld.failure(of: server.url())
-            #expect(failure == .bodyTooLarge(limit: 1 << 20))
+            #expect(try await HTTPWorld.failure(of: server.url()) == .bodyTooLarge(limit: 1 << 20))
             await server.waitUntilClosed(1)
         }
     }
@@ -96,8 +95,7 @@ import Testing
     ])
     func `endless header fields or trailers are refused`(_ pieces: [String]) async throws {
         try await withServer(Reply(pieces: pieces.map { Array($0.utf8) }, then: .endless)) { server in
-            let failure = try await HTTPWorld.failure(of: server.url())
-            #expect(failure == .headersTooLarge(limit: 64 << 10))
+            #expect(try await HTTPWorld.failure(of: server.url()) == .headersTooLarge(limit: 64 << 10))
             await server.waitUntilClosed(1)
         }
     }

@@ -83,9 +83,7 @@ import Testing
         let task = try Self.start("https://example.org/", connector, settings)
         let channel = await connector.channel()
         let sent = try await channel.waitForOutboundWrite(as: ByteBuffer.self)
-        #expect(
-            String(buffer: sent) == "CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n"
-        )
+        #expect(String(buffer: sent) == "CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n")
         await connector.loop.advanceTime(by: .seconds(3))
         #expect(await Self.reason(task) == .timedOut(.tunnel, limit: .seconds(3)))
     }
@@ -95,11 +93,8 @@ import Testing
         let task = try Self.start("http://example.org/", connector)
         let channel = try await Self.channel(connector)
         await connector.loop.advanceTime(by: .milliseconds(2999))
-        try await channel.writeInbound(
-            ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
-        )
-        let response = try await task.value.get()
-        #expect(response.text == "hi")
+        try await channel.writeInbound(ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"))
+        #expect(try await task.value.get().text == "hi")
         // The timer was stopped.
         await connector.loop.advanceTime(by: .seconds(10))
         #expect(!channel.isActive)
@@ -122,8 +117,7 @@ import Testing
         )
         try await withServer(.ok()) { server in
             let request = try TrustedHTTPRequest(server.url())
-            let response = try await HTTPWorld.client().execute(request, settings: settings)
-            #expect(response.text == "hello")
+            #expect(try await HTTPWorld.client().execute(request, settings: settings).text == "hello")
         }
     }
 }

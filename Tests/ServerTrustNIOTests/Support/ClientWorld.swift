@@ -52,9 +52,7 @@ extension ScriptedServer {
         protocols: [String] = [],
         clientAnchors: [Forged] = []
     ) throws -> ScriptedServer {
-        try greeting(
-            with: .server(chain, versions: versions, protocols: protocols, clientAnchors: clientAnchors)
-        )
+        try greeting(with: .server(chain, versions: versions, protocols: protocols, clientAnchors: clientAnchors))
     }
 
     static func greeting(with context: NIOSSLContext) throws -> ScriptedServer {

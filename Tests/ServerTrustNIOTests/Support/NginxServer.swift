@@ -31,7 +31,7 @@ struct NginxServer {
         _ clientAnchors: [Forged]?,
         _ port: Int
     ) async throws -> Program? {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let path = directory.path
         let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         var lines = kinds.map { "\($0)_temp_path \(path)/\($0);" }

@@ -13,7 +13,7 @@ enum OpenSSL {
 
     /// Returns whether openssl accepts the chain for the host.
     static func accepts(_ trust: TrustCase) throws -> Bool {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let anchors = try directory.write("anchors.pem", PEM.text(trust.anchors.map(\.derRepresentation)))
         let others = try directory.write("others.pem", PEM.text(Array(trust.sent.dropFirst())))
         let leaf = try directory.write("leaf.pem", PEM.text(Array(trust.sent.prefix(1))))

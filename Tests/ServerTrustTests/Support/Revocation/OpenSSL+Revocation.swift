@@ -24,7 +24,7 @@ extension OpenSSL {
 
     /// Returns an OCSP request as openssl prints it.
     static func text(ofRequest request: [UInt8]) throws -> String {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let file = try directory.write("request", request)
         return try LabProcess("openssl", ["ocsp", "-reqin", file, "-req_text"]).wait().output
     }
@@ -32,7 +32,7 @@ extension OpenSSL {
     /// Returns the verdict about a stapled response. `openssl ocsp` compares responses only with the current time, so
     /// the response is created for now. The certificates are verified at the time of the test.
     private static func opinionOfResponse(_ revocation: RevocationCase) throws -> Opinion {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let issuer = revocation.chain.count > 1 ? revocation.chain[1] : revocation.anchor
         let response = revocation.stapledBytes ?? revocation.stapled?.der(at: .now) ?? []
         let arguments = [
@@ -51,7 +51,7 @@ extension OpenSSL {
     }
 
     private static func opinionOfList(_ revocation: RevocationCase) throws -> Opinion {
-        let directory = try ScratchDirectory()
+        let directory = ScratchDirectory()
         let arguments = [
             "verify", "-crl_check", "-CRLfile", try directory.write("list.pem", revocation.list?.pem() ?? ""),
             "-purpose", "sslserver", "-auth_level", "2", "-no-CApath", "-no-CAstore",

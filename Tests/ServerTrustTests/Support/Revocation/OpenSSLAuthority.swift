@@ -17,7 +17,7 @@ struct OpenSSLAuthority {
         let extensions = RevocationWorld.extensions(responders: [RevocationWorld.responder])
         leaf = Blueprint.leaf().current.with(\.more, extensions).signed(by: root)
         responder = RevocationWorld.delegate({ $0 = $0.current }, by: root)
-        directory = try ScratchDirectory()
+        directory = ScratchDirectory()
         try directory.write("root.pem", PEM.text([root.der]))
         try directory.write("root.key", try root.key.key.serializeAsPEM().pemString + "\n")
         try directory.write("responder.pem", PEM.text([responder.der]))
