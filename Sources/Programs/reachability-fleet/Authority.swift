@@ -179,9 +179,7 @@ struct Enroll: ParsableCommand {
 
     private func renew(_ enrollment: Enrollment) throws(FleetCertificateError) {
         guard let life = try enrollment.renew(force: arguments.force, now: .now) else { return report(enrollment) }
-        StandardOutput.write(
-            text: "\(enrollment.pairFile): \(life.text(at: .now)); renew it from \(life.renewal) on"
-        )
+        StandardOutput.write(text: "\(enrollment.pairFile): \(life.text(at: .now)); renew it from \(life.renewal) on")
     }
 
     private func install(_ certificate: String, _ enrollment: Enrollment) throws(FleetCertificateError) {

@@ -34,9 +34,7 @@ struct Replay: ParsableCommand {
     @Option(help: ArgumentHelp("Replay at this multiple of real time; 1 is real time.", valueName: "factor"))
     var speed: Double?
 
-    @Option(
-        help: ArgumentHelp("Do not replay; copy with replaced addresses and names.", valueName: "file")
-    )
+    @Option(help: ArgumentHelp("Do not replay; copy with replaced addresses and names.", valueName: "file"))
     var redactTo: String?
 
     func validate() throws {

@@ -48,16 +48,10 @@ struct Run: ParsableCommand {
     )
     var hooks: String?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Run only for states that last this long, such as 2s.", valueName: "duration")
-    )
+    @Option(duration: "Run only for states that last this long, such as 2s.")
     var settle: DurationArgument?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Stop a command that runs longer: 500ms, 2s, 1m.", valueName: "duration")
-    )
+    @Option(duration: "Stop a command that runs longer: 500ms, 2s, 1m.")
     var killAfter: DurationArgument?
 
     @Flag(help: "Also run for the first state.")

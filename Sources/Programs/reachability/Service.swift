@@ -28,7 +28,7 @@ struct Outages: ParsableCommand {
     )
     var since: PastArgument?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("The maximum number of outages.", valueName: "number"))
+    @Option(number: "The maximum number of outages.")
     var limit: Int?
 
     @Flag(help: "Print only outages that have not ended.")

@@ -26,10 +26,7 @@ struct Wait: ParsableCommand {
     @Flag(help: "Wait for all conditions at once, or for any.")
     var quantifier: WaitQuantifier = .all
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("The maximum time to wait: 500ms, 30s, 5m.", valueName: "duration")
-    )
+    @Option(duration: "The maximum time to wait: 500ms, 30s, 5m.")
     var timeout: DurationArgument?
 
     @Option(
@@ -38,10 +35,7 @@ struct Wait: ParsableCommand {
     )
     var goal: NetworkCondition.Goal?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("The time for which the conditions must hold.", valueName: "duration")
-    )
+    @Option(duration: "The time for which the conditions must hold.")
     var stable: DurationArgument?
 
     @Option(help: ArgumentHelp("Wait until the name resolves; repeatable.", valueName: "name"))

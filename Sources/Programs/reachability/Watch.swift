@@ -26,10 +26,7 @@ struct Watch: ParsableCommand {
     @Flag(help: "Also print changes of interface, gateway and source.")
     var paths = false
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Print only states that last this long: 500ms, 2s, 1m.", valueName: "duration")
-    )
+    @Option(duration: "Print only states that last this long: 500ms, 2s, 1m.")
     var settle: DurationArgument?
 
     @Flag(help: "Watch the current and every named network namespace.")

@@ -220,6 +220,29 @@ extension UInt8 {
 
 // MARK: - Names
 
+extension [String] {
+    /// Returns the word that is most similar to a text. It differs in at most two letters and in at most half of its letters.
+    package func nearest(to text: String) -> String? {
+        let distances = map { (word: $0, distance: Self.distance(text, Array<Character>($0))) }
+        guard let best = distances.min(by: { $0.distance < $1.distance }) else { return nil }
+        return best.distance <= Swift.min(2, best.word.count / 2) ? best.word : nil
+    }
+
+    /// Returns the number of letters to insert, delete or replace (Levenshtein distance).
+    private static func distance(_ one: String, _ other: [Character]) -> Int {
+        var row = [Int](0...other.count)
+        for (index, letter) in one.enumerated() {
+            var next = [index + 1]
+            for (column, otherLetter) in other.enumerated() {
+                let replaced = row[column] + (letter == otherLetter ? 0 : 1)
+                next.append(Swift.min(replaced, row[column + 1] + 1, next[column] + 1))
+            }
+            row = next
+        }
+        return row[other.count]
+    }
+}
+
 extension String {
     /// A Boolean value that indicates whether the text has 1 to 64 ASCII letters, digits, `.`, `_` and `-`, and nothing else.
     package var isIdentifier: Bool {

@@ -62,10 +62,6 @@ extension DNSName: CustomStringConvertible {
 struct DNSRecordType: RawRepresentable, Hashable, Sendable {
     let rawValue: UInt16
 
-    init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
-
     static let a = DNSRecordType(rawValue: 1)
     static let cname = DNSRecordType(rawValue: 5)
     static let aaaa = DNSRecordType(rawValue: 28)
@@ -76,10 +72,6 @@ struct DNSRecordType: RawRepresentable, Hashable, Sendable {
 /// The response code of a server (RFC 1035, section 4.1.1). With EDNS it has twelve bits (RFC 6891).
 struct DNSResponseCode: RawRepresentable, Hashable, Sendable {
     let rawValue: UInt16
-
-    init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
 
     static let noError = DNSResponseCode(rawValue: 0)
     static let formatError = DNSResponseCode(rawValue: 1)
@@ -92,10 +84,6 @@ struct DNSResponseCode: RawRepresentable, Hashable, Sendable {
 /// The flags and codes in the second word of a message (RFC 1035, section 4.1.1).
 struct DNSFlags: OptionSet, Hashable, Sendable {
     let rawValue: UInt16
-
-    init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
 
     static let response = DNSFlags(rawValue: 0x8000)
     static let truncated = DNSFlags(rawValue: 0x0200)

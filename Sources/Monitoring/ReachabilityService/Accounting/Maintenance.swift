@@ -172,7 +172,7 @@ extension MaintenanceWindow {
         defer { table.finish() }
         let names = table.texts("targets")
         for (index, name) in (names ?? []).enumerated() where !known.contains(name) {
-            let nearest = TableReader.nearest(to: name, of: known).map { "; did you mean \"\($0)\"?" } ?? ""
+            let nearest = known.nearest(to: name).map { "; did you mean \"\($0)\"?" } ?? ""
             table.report("targets[\(index + 1)]", "unknown target \"\(name)\"\(nearest)")
         }
         let length = table.duration("for", atLeast: .seconds(1))

@@ -156,32 +156,12 @@ final class TableReader {
     func finish() {
         for key in nodes.keys.sorted() where !readKeys.contains(key) {
             let known = readKeys.sorted()
-            if let nearest = Self.nearest(to: key, of: known) {
+            if let nearest = known.nearest(to: key) {
                 report(key, "unknown key; did you mean \(nearest)?")
             } else {
                 report(key, "unknown key; the known keys are \(known.joined(separator: ", "))")
             }
         }
-    }
-
-    /// Returns the known word that is most similar to a word; nil if none is similar.
-    static func nearest(to word: String, of known: [String]) -> String? {
-        known.min { distance($0, word) < distance($1, word) }
-            .flatMap { distance($0, word) <= min(2, $0.count / 2) ? $0 : nil }
-    }
-
-    /// Returns the Levenshtein distance: the minimum number of insertions, deletions and replacements.
-    private static func distance(_ one: String, _ other: String) -> Int {
-        let other = Array(other)
-        var row = Array(0...other.count)
-        for (index, letter) in one.enumerated() {
-            var next = [index + 1]
-            for (column, otherLetter) in other.enumerated() {
-                next.append(min(row[column] + (letter == otherLetter ? 0 : 1), row[column + 1] + 1, next[column] + 1))
-            }
-            row = next
-        }
-        return row[other.count]
     }
 }
 

@@ -51,9 +51,7 @@ struct GenericSocket {
         guard let family = try family(named: WG_GENL_NAME) else { throw NetlinkError("query WireGuard", .noEntry) }
         var request = RequestBuilder()
         request.begin(family, flags: NLM_F_DUMP, sequence: 2)
-        request.append(
-            genlmsghdr(cmd: UInt8(WG_CMD_GET_DEVICE.rawValue), version: UInt8(WG_GENL_VERSION), reserved: 0)
-        )
+        request.append(genlmsghdr(cmd: UInt8(WG_CMD_GET_DEVICE.rawValue), version: UInt8(WG_GENL_VERSION), reserved: 0))
         request.append(attribute: Int(WGDEVICE_A_IFINDEX.rawValue), index)
         var peers = WireGuardPeers()
         let failure = try transport.dump(request.bytes, sequence: 2) { body in

@@ -156,9 +156,7 @@ struct FilterAssembler {
     ) -> Label {
         let then = reachable(then)
         let other = reachable(other)
-        return write(
-            .branch(condition, operand, then: UInt8(distance(to: then)), else: UInt8(distance(to: other)))
-        )
+        return write(.branch(condition, operand, then: UInt8(distance(to: then)), else: UInt8(distance(to: other))))
     }
 
     /// Returns the number of instructions between the next one and `label`.

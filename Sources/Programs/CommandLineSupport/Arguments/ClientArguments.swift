@@ -31,10 +31,7 @@ package struct DownloadArguments: CompanionArguments {
     @Option(help: ArgumentHelp("The expected SHA-256; another file is deleted.", valueName: "hex"))
     package var sha256: String?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("The maximum time for the download (default: none).", valueName: "duration")
-    )
+    @Option(duration: "The maximum time for the download (default: none).")
     package var deadline: DurationArgument?
 
     @Flag(help: "Replace an existing file.")
@@ -89,10 +86,7 @@ package struct TrustArguments: CompanionArguments {
     @Argument(help: ArgumentHelp("HOST, HOST:PORT or [IPV6]:PORT (default port: 443).", valueName: "host"))
     package var server: String
 
-    @Option(
-        help: ArgumentHelp("The policy file (default: check chain and name).", valueName: "file"),
-        completion: .file()
-    )
+    @Option(file: "The policy file (default: check chain and name).")
     package var policy: String?
 
     @Option(help: ArgumentHelp("Check for this time, as 2027-11-01T12:00:00Z.", valueName: "time"))
@@ -105,10 +99,7 @@ package struct TrustArguments: CompanionArguments {
 
 /// The options of `reachability pin` and `reachability trust`.
 package struct ServerOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("Trust these certificates instead of the system's.", valueName: "file"),
-        completion: .file()
-    )
+    @Option(file: "Trust these certificates instead of the system's.")
     package var anchors: String?
 
     @Option(help: ArgumentHelp("Connect here, but check the certificate for <host>.", valueName: "host"))

@@ -109,6 +109,23 @@ extension ParsableArguments {
     }
 }
 
+extension Option {
+    /// Creates an option whose value is a file.
+    package init(file abstract: String) where Value == String? {
+        self.init(help: ArgumentHelp(abstract, valueName: "file"), completion: .file())
+    }
+
+    /// Creates an option whose value is a duration.
+    package init(duration abstract: String) where Value == DurationArgument? {
+        self.init(parsing: .unconditional, help: ArgumentHelp(abstract, valueName: "duration"))
+    }
+
+    /// Creates an option whose value is an integer.
+    package init(number abstract: String) where Value == Int? {
+        self.init(parsing: .unconditional, help: ArgumentHelp(abstract, valueName: "number"))
+    }
+}
+
 extension ArgumentHelp {
     /// Creates the help of a rarely used argument. `--help` omits it, and the manual page lists it.
     package static func rare(_ abstract: String, _ valueName: String? = nil) -> ArgumentHelp {

@@ -41,10 +41,7 @@ package struct FleetAgentArguments: CompanionArguments {
             """
     )
 
-    @Option(
-        help: ArgumentHelp("The service's configuration file with [fleet].", valueName: "file"),
-        completion: .file()
-    )
+    @Option(file: "The service's configuration file with [fleet].")
     package var config: String?
 
     @Option(help: ArgumentHelp("mqtts://HOST[:PORT], or mqtt:// without TLS.", valueName: "address"))
@@ -56,19 +53,13 @@ package struct FleetAgentArguments: CompanionArguments {
     @Option(help: ArgumentHelp("The name of the machine, also its MQTT client name.", valueName: "name"))
     package var device: String?
 
-    @Option(
-        help: ArgumentHelp("The CA certificates to verify the broker with.", valueName: "file"),
-        completion: .file()
-    )
+    @Option(file: "The CA certificates to verify the broker with.")
     package var authority: String?
 
-    @Option(help: ArgumentHelp("The machine's certificate (PEM).", valueName: "file"), completion: .file())
+    @Option(file: "The machine's certificate (PEM).")
     package var certificate: String?
 
-    @Option(
-        help: ArgumentHelp("The key (PEM), if not in the file of the certificate.", valueName: "file"),
-        completion: .file()
-    )
+    @Option(file: "The key (PEM), if not in the file of the certificate.")
     package var key: String?
 
     @Option(
@@ -86,10 +77,7 @@ package struct FleetAgentArguments: CompanionArguments {
     )
     package var state: String?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("The maximum reconnection delay (default: 5s).", valueName: "duration")
-    )
+    @Option(duration: "The maximum reconnection delay (default: 5s).")
     package var jitter: DurationArgument?
 
     @Option(
@@ -132,33 +120,22 @@ package struct FleetHubArguments: CompanionArguments {
     @Option(help: ArgumentHelp("The hub's MQTT client name.", valueName: "name"))
     package var name = "hub"
 
-    @Option(
-        help: ArgumentHelp("The CA certificates to verify the broker with.", valueName: "file"),
-        completion: .file()
-    )
+    @Option(file: "The CA certificates to verify the broker with.")
     package var authority: String?
 
-    @Option(help: ArgumentHelp("The hub's certificate (PEM).", valueName: "file"), completion: .file())
+    @Option(file: "The hub's certificate (PEM).")
     package var certificate: String?
 
-    @Option(help: ArgumentHelp("The hub's key (PEM).", valueName: "file"), completion: .file())
+    @Option(file: "The hub's key (PEM).")
     package var key: String?
 
-    @Option(
-        help: ArgumentHelp("The configuration: access and notifications, as of serve.", valueName: "file"),
-        completion: .file()
-    )
+    @Option(file: "The configuration: access and notifications, as of serve.")
     package var config: String?
 
-    @Option(
-        help: ArgumentHelp("Print all errors of a configuration, and exit.", valueName: "file"),
-        completion: .file()
-    )
+    @Option(file: "Print all errors of a configuration, and exit.")
     package var check: String?
 
-    @Option(
-        help: ArgumentHelp("HTTP address, or none (default: 127.0.0.1:9673).", valueName: "address")
-    )
+    @Option(help: ArgumentHelp("HTTP address, or none (default: 127.0.0.1:9673).", valueName: "address"))
     package var listen: [String] = []
 
     @OptionGroup package var places: PlaceOptions

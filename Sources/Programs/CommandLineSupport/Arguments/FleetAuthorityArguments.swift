@@ -76,10 +76,7 @@ package struct FleetSignArguments: CompanionArguments {
     @Argument(help: "The request of `fleet enroll`; - is standard input.", completion: .file())
     package var request: String
 
-    @Option(
-        help: ArgumentHelp("The file of the certificate (default: print it).", valueName: "file"),
-        completion: .file()
-    )
+    @Option(file: "The file of the certificate (default: print it).")
     package var out: String?
 
     @Option(parsing: .unconditional, help: ArgumentHelp("The validity of the certificate.", valueName: "duration"))
@@ -190,10 +187,7 @@ package struct FleetEnrollArguments: CompanionArguments {
     )
     package var install: String?
 
-    @Option(
-        help: ArgumentHelp("The authority that must have signed --install.", valueName: "file"),
-        completion: .file()
-    )
+    @Option(file: "The authority that must have signed --install.")
     package var authority: String?
 
     @Flag(help: "Create a new request with a new key in any case.")

@@ -84,10 +84,7 @@ package struct OutboxAddArguments: CompanionArguments {
     )
     package var headers: [String] = []
 
-    @Option(
-        help: ArgumentHelp("The file of the request body; - is standard input.", valueName: "file"),
-        completion: .file()
-    )
+    @Option(file: "The file of the request body; - is standard input.")
     package var body: String?
 
     @Option(help: ArgumentHelp("Store only one request per key.", valueName: "key"))
@@ -99,16 +96,10 @@ package struct OutboxAddArguments: CompanionArguments {
     )
     package var priority = 0
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Delete it unsent after this time (default: 7d).", valueName: "duration")
-    )
+    @Option(duration: "Delete it unsent after this time (default: 7d).")
     package var expires: DurationArgument?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("The maximum number of requests (default: 10000).", valueName: "number")
-    )
+    @Option(number: "The maximum number of requests (default: 10000).")
     package var maxCount: Int?
 
     @Flag(help: "If full, delete dead letters, then the oldest requests.")
@@ -180,16 +171,10 @@ package struct OutboxFlushArguments: CompanionArguments {
     )
     package var with: String?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("The maximum time of one request (default: 60s).", valueName: "duration")
-    )
+    @Option(duration: "The maximum time of one request (default: 60s).")
     package var timeout: DurationArgument?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("The maximum number of attempts (default: 1000).", valueName: "number")
-    )
+    @Option(number: "The maximum number of attempts (default: 1000).")
     package var attempts: Int?
 
     @Option(

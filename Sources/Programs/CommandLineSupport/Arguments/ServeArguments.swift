@@ -23,21 +23,13 @@ package struct ServeArguments: ParsableArguments {
         )
     }
 
-    @Option(
-        help: ArgumentHelp("The configuration (default: monitor the network).", valueName: "file"),
-        completion: .file()
-    )
+    @Option(file: "The configuration (default: monitor the network).")
     package var config: String?
 
-    @Option(
-        help: ArgumentHelp("Print all errors of a configuration, and exit.", valueName: "file"),
-        completion: .file()
-    )
+    @Option(file: "Print all errors of a configuration, and exit.")
     package var check: String?
 
-    @Option(
-        help: ArgumentHelp("HTTP address, or none (default: 127.0.0.1:9672).", valueName: "address")
-    )
+    @Option(help: ArgumentHelp("HTTP address, or none (default: 127.0.0.1:9672).", valueName: "address"))
     package var listen: [String] = []
 
     @OptionGroup package var places: PlaceOptions

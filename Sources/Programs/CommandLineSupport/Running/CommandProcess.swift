@@ -76,7 +76,7 @@ package enum MistypedWord {
         guard let word = words.first, !word.hasPrefix("-"), word != "help" else { return nil }
         let names = command.configuration.subcommands.map { $0._commandName }
         guard !names.contains(word) else { return nil }
-        if let name = nearest(to: word, of: names) {
+        if let name = names.nearest(to: word) {
             let line = ([name] + words.dropFirst()).map(\.printable).joined(separator: " ")
             return ExitMessage("there is no subcommand \(word.printable); did you mean: reachability \(line)", .usage)
         }
@@ -98,26 +98,6 @@ package enum MistypedWord {
             path += " \(word)"
         }
         return nil
-    }
-
-    /// Returns the most similar name. It differs in at most two letters and in at most half of its letters.
-    private static func nearest(to word: String, of names: [String]) -> String? {
-        let distances = names.map { (name: $0, distance: distance(Array(word), Array($0))) }
-        guard let best = distances.min(by: { $0.distance < $1.distance }) else { return nil }
-        return best.distance <= min(2, best.name.count / 2) ? best.name : nil
-    }
-
-    /// Returns the number of letters to insert, delete or replace (Levenshtein distance).
-    private static func distance(_ one: [Character], _ other: [Character]) -> Int {
-        var row = Array(0...other.count)
-        for (index, letter) in one.enumerated() {
-            var next = [index + 1]
-            for (column, otherLetter) in other.enumerated() {
-                next.append(min(row[column] + (letter == otherLetter ? 0 : 1), row[column + 1] + 1, next[column] + 1))
-            }
-            row = next
-        }
-        return row[other.count]
     }
 }
 

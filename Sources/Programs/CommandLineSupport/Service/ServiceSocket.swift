@@ -60,10 +60,7 @@ package struct ServicePlace: ParsableArguments {
     @Option(help: ArgumentHelp("Query over HTTP, for example http://127.0.0.1:9672.", valueName: "url"))
     package var url: String?
 
-    @Option(
-        help: ArgumentHelp("A file that contains the token for --url.", valueName: "file"),
-        completion: .file()
-    )
+    @Option(file: "A file that contains the token for --url.")
     package var tokenFile: String?
 
     package init() {}
