@@ -3,9 +3,7 @@ import WebLab
 
 /// The trusted roots of the command.
 enum Roots {
-    private static let directory: ScratchDirectory = {
-        do { return ScratchDirectory() } catch { fatalError("no directory: \(error)") }
-    }()
+    private static let directory = ScratchDirectory()
 
     /// A file with the root of the good servers.
     static let file: String = {

@@ -1,4 +1,13 @@
 extension FakeKernel {
+    /// Returns a kernel with a default route over `eth0`.
+    public static func connected() -> FakeKernel {
+        let kernel = FakeKernel()
+        kernel.addLink("eth0")
+        kernel.addAddress("192.0.2.7/24", to: "eth0")
+        kernel.addRoute("default", via: "192.0.2.1")
+        return kernel
+    }
+
     /// Applies a command of `ip`. Only the syntax that the tests need is supported.
     public func run(_ command: String) { FakeKernelCommand(command).run(on: self) }
 }

@@ -9,15 +9,12 @@ import Testing
 
 /// The interfaces of a simulated network.
 @Suite struct NetworkInspectorTests {
-    private let kernel = FakeKernel()
+    private let kernel = FakeKernel.connected()
     private let inspector: NetworkInspector
 
     init() {
         inspector = NetworkInspector(kernel: kernel)
-        kernel.addLink("eth0")
-        kernel.addAddress("192.0.2.7/24", to: "eth0")
         kernel.addAddress("2001:db8::7/64", to: "eth0", tentative: true)
-        kernel.addRoute("default", via: "192.0.2.1")
     }
 
     private func eth0() throws -> InterfaceDetails {

@@ -106,6 +106,17 @@ extension LabNamespace {
 }
 
 extension LabNamespace {
+    /// A Boolean value that indicates whether `nft` is installed.
+    package static let hasPacketFilter = (try? LabProcess("nft", ["--version"]).wait().status) == 0
+
+    /// Replaces the rules of `nft(8)` with a chain at a hook. Blocks the thread.
+    package func filter(_ hook: String, _ rules: String, type: String = "filter") throws {
+        let chain = "chain lab { type \(type) hook \(hook) priority 0; \(rules); }"
+        let text = "flush ruleset; table inet lab { \(chain); }\n"
+        let result = try run("nft", ["-f", "-"], input: text)
+        guard result.status == 0 else { throw LabError("nft: \(result.errors)") }
+    }
+
     /// Returns an engine whose sockets are in the namespace.
     ///
     /// - Parameter asNobody: Whether the sockets belong to the user 65534.

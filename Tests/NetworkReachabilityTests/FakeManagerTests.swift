@@ -150,10 +150,7 @@ struct DeliveryQueueTests {
     }
 
     @Test func `a listener whose queue was blocked during a storm finally receives the latest status`() throws {
-        let kernel = FakeKernel()
-        kernel.addLink("eth0")
-        kernel.addAddress("10.0.0.2/24", to: "eth0")
-        kernel.addRoute("default", via: "10.0.0.1")
+        let kernel = FakeKernel.connected()
         let queue = DispatchQueue(label: "listener")
         let listener = RecordingListener<NetworkReachabilityStatus>()
         let manager = try NetworkReachabilityManager(kernel: kernel)

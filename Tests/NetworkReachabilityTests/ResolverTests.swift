@@ -234,10 +234,7 @@ struct HostsFileTests {
         ("nameserver 203.0.113.53", "hosts: files", false),
     ])
     func `one reachable server is sufficient`(servers: String, order: String, isSupported: Bool) throws {
-        let kernel = FakeKernel()
-        kernel.addLink("eth0")
-        kernel.addAddress("10.0.0.2/24", to: "eth0")
-        kernel.addRoute("default", via: "10.0.0.1")
+        let kernel = FakeKernel.connected()
         let environment = MonitorEnvironment(
             kernel: kernel,
             clock: kernel.clock,

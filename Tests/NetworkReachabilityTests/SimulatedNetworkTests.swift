@@ -6,6 +6,7 @@ import Logging
 import Netlink
 import NetworkLab
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
 @testable import NetworkReachability
@@ -88,23 +89,6 @@ import Testing
 
 /// The log entries, as a handler receives them.
 @Suite struct LogTests {
-    /// Stores each message with its metadata.
-    private struct Recorder: LogHandler {
-        let lines: RecordingListener<String>
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.trace
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            lines.record("\(event.message) \(event.metadata.map { "\($0)" } ?? "")")
-            for value in (event.metadata ?? [:]).values { lines.record("\(value)") }
-        }
-    }
-
     private static let name = "e\u{1b}[2J\u{7}\u{202e}"
 
     /// A network whose only interface has that name.
@@ -125,10 +109,12 @@ import Testing
     @Test(arguments: [nil, "203.0.113.9", "fe80::9%\(name)"])
     func `interface names are escaped in the log`(host: String?) async throws {
         let network = try await Self.network()
-        let lines = RecordingListener<String>()
+        let log = RecordingLog { event in
+            (event.metadata ?? [:]).reduce("\(event.message)") { "\($0) \($1.key) \($1.value)" }
+        }
         var options = NetworkReachabilityOptions()
         options.networkNamespace = .path(network.namespace.path)
-        options.logger = Logger(label: "LogTests") { _ in Recorder(lines: lines) }
+        options.logger = log.logger
         let manager =
             if let host {
                 try NetworkReachabilityManager(host: host, options: options)
@@ -143,8 +129,8 @@ import Testing
         try await LabThread.detached { _ = try network.namespace.run("ip", ["link", "set", Self.name, "down"]) }
         #expect(await received.waitForCount(2))
         token.cancel()
-        #expect(lines.values.contains { $0.contains("e\\u{1b}[2J\\u{7}\\u{202e}") })
-        for line in lines.values {
+        #expect(log.lines.contains { $0.contains("e\\u{1b}[2J\\u{7}\\u{202e}") })
+        for line in log.lines {
             let bad = line.unicodeScalars.filter { !$0.isPrintable }
             #expect(bad.isEmpty, "\(line.debugDescription)")
         }

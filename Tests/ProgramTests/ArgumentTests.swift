@@ -87,6 +87,7 @@ import TrustForge
 /// Files of hosts, one per line.
 @Suite struct TargetFileTests {
     private let directory = ScratchDirectory()
+
     /// Returns the hosts of a file, and its bad lines without the file name.
     private func read(_ text: String) throws -> (hosts: [String], bad: [String]) {
         let path = try directory.write("hosts", text)

@@ -188,6 +188,7 @@ import TrustForge
 /// Files and directories that `run --hooks` and `exec` of a notifier refuse.
 @Suite struct HookCheckTests {
     private let directory = ScratchDirectory()
+
     private func file(_ name: String, mode: mode_t = 0o755) throws -> String {
         let path = try directory.write(name, "#!/bin/sh\n")
         guard chmod(path, mode) == 0 else { throw LabError.system("chmod \(path)") }

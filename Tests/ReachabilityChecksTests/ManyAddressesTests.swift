@@ -8,10 +8,8 @@ import Testing
 /// Hosts with several addresses, some of which do not answer.
 @Suite struct ManyAddressesTests {
     private func withLine(_ body: (ProbedLine, CheckOptions) async throws -> Void) async throws {
-        let line = try await LabThread.detached { try ProbedLine() }
+        let line = try await ProbedLine.make(.ipv4, .ipv6)
         defer { line.close() }
-        #expect(try await line.carriesPackets(.ipv4, expecting: true))
-        #expect(try await line.carriesPackets(.ipv6, expecting: true))
         let server = try await LabThread.detached { try EchoServer(in: [line.provider]) }
         defer { server.stop() }
         var options = CheckOptions()
@@ -138,23 +136,20 @@ import Testing
 
     // MARK: Large packets
 
-    private static let hasPacketFilter = (try? LabProcess("nft", ["--version"]).wait().status) == 0
-
-    @Test(.enabled(if: hasPacketFilter, "there is no nft"), arguments: AddressFamily.allCases, [true, false])
+    @Test(
+        .enabled(if: LabNamespace.hasPacketFilter, "there is no nft"),
+        arguments: AddressFamily.allCases,
+        [true, false]
+    )
     func `lost large packets to a target that answers are reported`(family: AddressFamily, isSilent: Bool) async throws
     {
         try await withLine { line, options in
             try line.gateway.ip("link set g1 mtu 1400")
             try line.provider.ip("link set v0 mtu 1400")
             if isSilent {
-                let rules = """
-                    table inet t { chain c { type filter hook output priority 0;
-                    icmp type destination-unreachable icmp code frag-needed drop; icmpv6 type packet-too-big drop; }; }
-                    """
-                for station in [line.gateway, line.provider] {
-                    let result = try station.run("nft", ["-f", "-"], input: rules)
-                    guard result.status == 0 else { throw LabError(result.errors) }
-                }
+                let rules =
+                    "icmp type destination-unreachable icmp code frag-needed drop; icmpv6 type packet-too-big drop"
+                for station in [line.gateway, line.provider] { try station.filter("output", rules) }
             }
             let host = ProbedLine.world(family)
             let target = try CheckTarget(

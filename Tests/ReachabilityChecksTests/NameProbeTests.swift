@@ -197,10 +197,8 @@ struct AskedLine: Sendable {
         zone: [String: [String]] = [:],
         _ body: (AskedLine) async throws -> Void
     ) async throws {
-        let line = try await LabThread.detached { try ProbedLine() }
+        let line = try await ProbedLine.make(family)
         defer { line.close() }
-        // The kernel assigns addresses in the background.
-        #expect(try await line.carriesPackets(family, expecting: true))
         let server = try await LabThread.detached {
             try NameServer(in: line.provider, at: [ProbedLine.world(family)], zone: zone, behaviour)
         }

@@ -47,12 +47,13 @@ struct PortalTests {
     }
 
     @Test func `damaged responses never crash the parser`() async {
-        var mutation = Mutation(seed: 18)
+        var chance = SeededGenerator(seed: 18)
         let options = Self.portal + Self.servers + Self.prefix
-        for round in 0..<Mutation.count {
+        for round in 0..<MutationCount.value {
             await takeTurns(in: round)
-            #expect(RouterOption.portals(in: mutation.damaged(options)).count <= 32)
-            let information = try? PortalInformation(json: mutation.damaged(Array(Self.captive.utf8)))
+            #expect(RouterOption.portals(in: DamagedBytes.make(from: options, using: &chance)).count <= 64)
+            let json = DamagedBytes.make(from: Array(Self.captive.utf8), using: &chance)
+            let information = try? PortalInformation(json: json)
             #expect(information?.userPortalURL?.utf8.count ?? 0 < 1000)
         }
     }

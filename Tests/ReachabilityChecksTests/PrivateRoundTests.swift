@@ -13,9 +13,8 @@ import Testing
         asNobody: Bool = false,
         breaking: @escaping @Sendable (ProbedLine) throws -> Void
     ) async throws -> (verdict: CheckVerdict, results: [ProbeResult]) {
-        let line = try await LabThread.detached { try ProbedLine() }
+        let line = try await ProbedLine.make(family)
         defer { line.close() }
-        #expect(try await line.carriesPackets(family, expecting: true))
         try await LabThread.detached { try breaking(line) }
         #expect(try await line.carriesPackets(family, expecting: works) == works)
         return try await line.check(family, asNobody: asNobody)
@@ -77,14 +76,11 @@ import Testing
         #expect(silent.verdict.confidence == .suspected)
     }
 
-    private static let hasPacketFilter = (try? LabProcess("nft", ["--version"]).wait().status) == 0
-
     /// Its neighbours can resolve it, and it answers no other packet.
-    @Test(.enabled(if: hasPacketFilter, "there is no nft"), arguments: AddressFamily.allCases)
+    @Test(.enabled(if: LabNamespace.hasPacketFilter, "there is no nft"), arguments: AddressFamily.allCases)
     func `a silent gateway is made to send at most three errors`(family: AddressFamily) async throws {
-        let line = try await LabThread.detached { try ProbedLine() }
+        let line = try await ProbedLine.make(family)
         defer { line.close() }
-        #expect(try await line.carriesPackets(family, expecting: true))
         try await LabThread.detached { try Self.silence(line.gateway) }
         // The limit is three in three seconds, and a busy machine needs more for a round.
         let gate = ProbeGate(rate: 1000, burst: 1000) { .zero }
@@ -97,20 +93,15 @@ import Testing
     }
 
     private static func silence(_ gateway: LabNamespace) throws {
-        let rules = """
-            table inet t { chain c { type filter hook prerouting priority 0; udp dport 33434 counter drop;
-            tcp dport 1-65535 drop; icmp type echo-request drop; icmpv6 type echo-request drop; }; }
-            """
-        let result = try gateway.run("nft", ["-f", "-"], input: rules)
-        guard result.status == 0 else { throw LabError(result.errors) }
+        let echoes = "icmp type echo-request drop; icmpv6 type echo-request drop"
+        try gateway.filter("prerouting", "udp dport 33434 counter drop; tcp dport 1-65535 drop; \(echoes)")
     }
 
     /// Without permission for echoes, the only answers are the gateway's errors. All rounds together may cause three of them.
-    @Test(.enabled(if: hasPacketFilter && LabThread.canBecomeNobody), arguments: AddressFamily.allCases)
+    @Test(.enabled(if: LabNamespace.hasPacketFilter && LabThread.canBecomeNobody), arguments: AddressFamily.allCases)
     func `concurrent rounds find the same place`(family: AddressFamily) async throws {
-        let line = try await LabThread.detached { try ProbedLine() }
+        let line = try await ProbedLine.make(family)
         defer { line.close() }
-        #expect(try await line.carriesPackets(family, expecting: true))
         try await LabThread.detached { try Self.silence(line.gateway) }
         let gate = ProbeGate()
         let verdicts = try await withThrowingTaskGroup(of: CheckVerdict.self) { group in
@@ -124,18 +115,13 @@ import Testing
         #expect(verdicts.allSatisfy { $0.failurePoint == .gateway }, "\(verdicts)")
     }
 
-    @Test(.enabled(if: hasPacketFilter && LabThread.canBecomeNobody), arguments: AddressFamily.allCases)
+    @Test(.enabled(if: LabNamespace.hasPacketFilter && LabThread.canBecomeNobody), arguments: AddressFamily.allCases)
     func `a gateway that has stopped sending errors is alive`(family: AddressFamily) async throws {
-        let line = try await LabThread.detached { try ProbedLine() }
+        let line = try await ProbedLine.make(family)
         defer { line.close() }
-        #expect(try await line.carriesPackets(family, expecting: true))
         try await LabThread.detached {
-            let rules = """
-                table inet t { chain c { type filter hook output priority 0; icmp type destination-unreachable drop;
-                icmp type time-exceeded drop; icmpv6 type destination-unreachable drop; icmpv6 type time-exceeded drop; }; }
-                """
-            let result = try line.gateway.run("nft", ["-f", "-"], input: rules)
-            guard result.status == 0 else { throw LabError(result.errors) }
+            let kinds = "type { destination-unreachable, time-exceeded } drop"
+            try line.gateway.filter("output", "icmp \(kinds); icmpv6 \(kinds)")
             try LabRow.forward(false, in: line.gateway)
         }
         let (verdict, results) = try await line.check(family, asNobody: true)

@@ -25,6 +25,17 @@ final class ProbedLine: Sendable {
         try pc.ip("addr add 10.1.0.3/24 dev p0", "addr add fd01::3/64 dev p0 nodad")
     }
 
+    /// Creates a line, and waits until it carries packets. The kernel assigns addresses in the background.
+    static func make(_ families: AddressFamily...) async throws -> ProbedLine {
+        let line = try await LabThread.detached { try ProbedLine() }
+        for family in families {
+            guard try await line.carriesPackets(family, expecting: true) else {
+                throw LabError("no packets of \(family)")
+            }
+        }
+        return line
+    }
+
     /// Returns whether packets reach the internet and return. They use a separate source address, because a router sends each address a
     /// burst of two errors about its routes and then one every two seconds, which the probes need.
     ///

@@ -123,20 +123,12 @@ import Testing
         var chance = SeededGenerator(seed: 20)
         let good = [
             Self.event.bytes, online("s1", 90).bytes, DeviceState.will(session: "s1").bytes,
+            DeviceCommand.detail.bytes, DeviceCommand.check(target: "erp").bytes,
             DeviceCommand.replay(.init(after: EventPosition(epoch: "a", number: 3))).bytes,
             HubState(session: "h1", isOnline: false).bytes,
         ]
         for _ in 0..<MutationCount.value / 5 {
-            for var bytes in good {
-                for _ in 0..<Int.random(in: 1...4, using: &chance) {
-                    let index = Int.random(in: 0..<bytes.count, using: &chance)
-                    switch Int.random(in: 0..<3, using: &chance) {
-                    case 0: bytes[index] = UInt8.random(in: 0...255, using: &chance)
-                    case 1: bytes.insert(bytes[Int.random(in: 0..<bytes.count, using: &chance)], at: index)
-                    default: bytes.removeSubrange(index..<min(bytes.count, index + 3))
-                    }
-                    if bytes.isEmpty { bytes = [0] }
-                }
+            for bytes in good.map({ DamagedBytes.make(from: $0, using: &chance) }) {
                 if let state = try? DeviceState(bytes) { #expect((try? DeviceState(state.bytes)) == state) }
                 if let event = try? DeviceEvent(bytes) { #expect((try? DeviceEvent(event.bytes)) == event) }
                 if let command = try? DeviceCommand(bytes) { #expect((try? DeviceCommand(command.bytes)) == command) }

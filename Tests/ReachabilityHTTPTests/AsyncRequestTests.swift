@@ -10,6 +10,7 @@ import Testing
 /// Retries of `HTTPClientRequest` with a real server.
 @Suite(.timeLimit(.minutes(15))) struct AsyncRequestTests {
     private let lab = HTTPLab()
+
     /// Sends a request whose attempts have these faults in sequence. Returns the result and the requests that the
     /// server received.
     private func send(

@@ -10,6 +10,7 @@ import Testing
 /// Request bodies of `HTTPClientRequest`. A retry sends the whole body or is not made.
 @Suite(.timeLimit(.minutes(15))) struct BodyTests {
     private let lab = HTTPLab()
+
     /// A stream that can be read only once, because it is an `AsyncStream`.
     private static func stream(_ parts: [String]) -> HTTPClientRequest.Body {
         let (stream, continuation) = AsyncStream.makeStream(of: ByteBuffer.self)

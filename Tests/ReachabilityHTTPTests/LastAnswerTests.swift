@@ -8,6 +8,7 @@ import Testing
 /// The last response, after which no retry follows. Its body must be read before the deadline.
 @Suite(.timeLimit(.minutes(15))) struct LastAnswerTests {
     private let lab = HTTPLab()
+
     /// A policy with a single attempt and a deadline.
     private func policy() throws -> RetryPolicy { try lab.policy(deadline: .seconds(8), attempts: 1) }
 

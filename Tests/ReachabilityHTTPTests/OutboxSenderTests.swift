@@ -12,6 +12,7 @@ import Testing
 /// An outbox whose requests are sent by async-http-client.
 @Suite(.timeLimit(.minutes(15))) struct OutboxSenderTests {
     private let lab = HTTPLab()
+
     @Test func `a delivered request is deleted, and the adapter's credentials are never in the file`() async throws {
         try await withFaultServer { server in
             try await withOutbox { outbox in

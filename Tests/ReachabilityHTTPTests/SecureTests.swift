@@ -9,6 +9,7 @@ import Testing
 /// TLS and HTTP/2 with a real server.
 @Suite(.timeLimit(.minutes(15))) struct SecureTests {
     private let lab = HTTPLab()
+
     /// Sends a POST without a key. Returns the result and the number of streams.
     private func post(
         _ deeds: [SecureServer.Deed],

@@ -12,6 +12,7 @@ import Testing
 /// The permit that an attempt needs to send its first byte.
 @Suite(.timeLimit(.minutes(15))) struct SendPermitTests {
     private let lab = HTTPLab()
+
     private static func post(_ url: String, body: String? = "one") -> HTTPClientRequest {
         var request = HTTPClientRequest(url: url)
         request.method = .POST

@@ -13,6 +13,7 @@ import Testing
 /// Settings for all requests of a client, and for a single request.
 @Suite(.timeLimit(.minutes(15))) struct SettingsTests {
     private let lab = HTTPLab()
+
     private func settings(_ faults: [Fault], id: String) throws -> RetrySettings {
         RetrySettings(policy: try lab.policy(), options: lab.options(faults, id: id))
     }

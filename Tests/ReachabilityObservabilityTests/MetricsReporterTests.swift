@@ -9,7 +9,7 @@ import Testing
 
 /// The published metrics, and the times of publication.
 @Suite struct MetricsReporterTests {
-    private let kernel = FakeKernel()
+    private let kernel = FakeKernel.connected()
     private let factory = RecordingFactory()
     private let queue = DispatchQueue(label: "MetricsReporterTests")
     private let heard = RecordingListener<NetworkReachabilityStatus>()
@@ -22,9 +22,6 @@ import Testing
     ]
 
     init() throws {
-        kernel.addLink("eth0")
-        kernel.addAddress("10.0.0.2/24", to: "eth0")
-        kernel.addRoute("default", via: "10.0.0.1")
         manager = try NetworkReachabilityManager(kernel: kernel)
         reporter = MetricsReporter(manager: manager, factory: factory)
     }

@@ -10,13 +10,7 @@ import Testing
 @Suite struct NetworkReachabilityServiceTests {
     private struct Stop: Error {}
 
-    private let kernel = FakeKernel()
-
-    init() {
-        kernel.addLink("eth0")
-        kernel.addAddress("10.0.0.2/24", to: "eth0")
-        kernel.addRoute("default", via: "10.0.0.1")
-    }
+    private let kernel = FakeKernel.connected()
 
     @Test func `the service reports the state and its changes, and ends with the group`() async throws {
         let (paths, continuation) = AsyncStream.makeStream(of: NetworkPath.self)

@@ -3,6 +3,7 @@ import Logging
 import Netlink
 import ReachabilityOutbox
 import ReachabilityRetry
+import TestSupport
 import Testing
 
 /// Headers, bodies, paths and queries do not appear outside the file, and are erased from it.
@@ -27,13 +28,11 @@ import Testing
     }
 
     @Test func `no log contains secrets`() async throws {
-        let log = Log()
+        let log = RecordingLog { "\($0.message) \($0.metadata ?? [:])" }
         var options = OutboxOptions()
         options.maximumCount = 2
         options.whenFull = .dropOldest
-        var logger = Logger(label: "test") { _ in log }
-        logger.logLevel = .trace
-        options.logger = logger
+        options.logger = log.logger
         let outbox = try await file.open(options)
         for _ in 0..<3 { try await outbox.enqueue(request) }
         let sender = TestSender(.retry(after: nil), .rejected(reason: "status 400"))
@@ -126,28 +125,5 @@ import Testing
         let again = try await file.open()
         #expect(try !file.contents(contain: "hush"))
         withExtendedLifetime((outbox, again)) {}
-    }
-
-    /// Records the log messages.
-    private final class Log: LogHandler {
-        private let state: Locked<[String]> = Locked([])
-        var lines: [String] { state.withLock { $0 } }
-        var metadata: Logger.Metadata {
-            get { [:] }
-            set {}
-        }
-        var logLevel: Logger.Level {
-            get { .trace }
-            set {}
-        }
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { nil }
-            set {}
-        }
-
-        func log(event: LogEvent) {
-            state.withLock { $0.append("\(event.message) \(event.metadata ?? [:])") }
-        }
     }
 }

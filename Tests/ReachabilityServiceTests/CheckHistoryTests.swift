@@ -8,6 +8,7 @@ import Testing
 /// The statistics of checks in the history, across restarts.
 @Suite struct CheckHistoryTests {
     private let directory = HistoryDirectory()
+
     private func check(_ world: HistoryWorld, _ reason: String? = nil) {
         let now = world.service.snapshot.now
         let finding =

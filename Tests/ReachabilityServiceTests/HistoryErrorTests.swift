@@ -10,10 +10,9 @@ import Testing
 /// A history that cannot be written. Monitoring continues.
 @Suite struct HistoryErrorTests {
     private let directory = HistoryDirectory()
+
     @Test func `a full disk is reported, and pending events are written later`() throws {
-        let world = try HistoryWorld(directory)
-        world.start()
-        world.advance(.seconds(1))
+        let world = try HistoryWorld(directory, runningFor: .seconds(1))
         try limit(world, to: "(SELECT page_count FROM pragma_page_count)")
         for turn in 0..<400 {
             world.advance(.milliseconds(10))

@@ -9,15 +9,14 @@ import Testing
 /// A history whose file is deleted, moved or replaced while the service is running.
 @Suite struct HistoryLossTests {
     private let directory = HistoryDirectory()
+
     private func delete(_ suffixes: [String] = ["", "-wal", "-shm", ".lock"]) throws {
         for suffix in suffixes { try FileManager.default.removeItem(atPath: directory.file + suffix) }
     }
 
     /// Returns a service with an outage of 4 s that ended 10 s ago.
     private func world() throws -> HistoryWorld {
-        let world = try HistoryWorld(directory)
-        world.start()
-        world.advance(.seconds(10))
+        let world = try HistoryWorld(directory, runningFor: .seconds(10))
         world.lose(for: .seconds(4))
         world.advance(.seconds(10))
         world.flush()

@@ -11,10 +11,9 @@ import Testing
 /// The history across restarts of the service and of the machine.
 @Suite struct HistoryTests {
     private let directory = HistoryDirectory()
+
     @Test func `after a restart the gap is unknown and earlier intervals are unchanged`() throws {
-        let world = try HistoryWorld(directory)
-        world.start()
-        world.advance(.seconds(10))
+        let world = try HistoryWorld(directory, runningFor: .seconds(10))
         world.lose(for: .milliseconds(400))
         world.advance(.seconds(5))
         world.stop()
@@ -48,9 +47,7 @@ import Testing
     }
 
     @Test func `an outage ends when the service stops`() throws {
-        let world = try HistoryWorld(directory)
-        world.start()
-        world.advance(.seconds(10))
+        let world = try HistoryWorld(directory, runningFor: .seconds(10))
         world.setCarrier(false, for: .seconds(3))
         world.stop()
         world.advance(.seconds(7))
@@ -63,9 +60,7 @@ import Testing
     }
 
     @Test func `after a kill the time since the last mark is unknown`() throws {
-        let world = try HistoryWorld(directory)
-        world.start()
-        world.advance(.seconds(10))
+        let world = try HistoryWorld(directory, runningFor: .seconds(10))
         world.writer.mark()
         world.advance(.seconds(10))
         world.kill()
@@ -75,9 +70,7 @@ import Testing
     }
 
     @Test func `a supervisor can record how long a killed service was running`() throws {
-        let world = try HistoryWorld(directory)
-        world.start()
-        world.advance(.seconds(20))
+        let world = try HistoryWorld(directory, runningFor: .seconds(20))
         let now = world.service.snapshot.now
         world.kill()
         let store = try HistoryStore(directory.file)
@@ -89,9 +82,7 @@ import Testing
     }
 
     @Test func `an outage continues across a kill with its start, evidence and a single end`() throws {
-        let world = try HistoryWorld(directory)
-        world.start()
-        world.advance(.seconds(10))
+        let world = try HistoryWorld(directory, runningFor: .seconds(10))
         world.setCarrier(false)
         let began = try #require(world.outages.first)
         world.advance(.seconds(300))
@@ -119,9 +110,7 @@ import Testing
     }
 
     @Test func `an outage that began just before a kill continues`() throws {
-        let world = try HistoryWorld(directory)
-        world.start()
-        world.advance(.seconds(10))
+        let world = try HistoryWorld(directory, runningFor: .seconds(10))
         world.setCarrier(false)
         world.kill()
         world.advance(.seconds(2))
@@ -137,9 +126,7 @@ import Testing
     }
 
     @Test func `an outage that is over after a kill ends at the last mark`() throws {
-        let world = try HistoryWorld(directory)
-        world.start()
-        world.advance(.seconds(10))
+        let world = try HistoryWorld(directory, runningFor: .seconds(10))
         world.setCarrier(false, for: .seconds(20))
         world.writer.mark()
         world.kill()
@@ -150,9 +137,7 @@ import Testing
     }
 
     @Test func `an outage does not continue after a gap of a minute or a reboot`() throws {
-        let world = try HistoryWorld(directory)
-        world.start()
-        world.advance(.seconds(10))
+        let world = try HistoryWorld(directory, runningFor: .seconds(10))
         world.setCarrier(false, for: .seconds(20))
         world.writer.mark()
         world.kill()
@@ -186,9 +171,7 @@ import Testing
 
     @Test(arguments: [nil, Duration.seconds(1_000_000), .seconds(2_000_000_000)])
     func `intervals of a later boot follow earlier ones with any wall clock`(wallClock: Duration?) throws {
-        let world = try HistoryWorld(directory)
-        world.start()
-        world.advance(.seconds(10))
+        let world = try HistoryWorld(directory, runningFor: .seconds(10))
         world.stop()
         try world.reboot(after: .seconds(30), wallClock: wallClock)
         world.start()
@@ -232,9 +215,7 @@ import Testing
     }
 
     @Test func `a removed target ends its interval, and the gap until it is added again is unknown`() throws {
-        let world = try HistoryWorld(directory)
-        world.start()
-        world.advance(.seconds(10))
+        let world = try HistoryWorld(directory, runningFor: .seconds(10))
         world.setCarrier(false, for: .seconds(3))
         world.service.remove("internet")
         world.flush()

@@ -10,6 +10,7 @@ import Testing
 /// Deletion of old data, and the sums that remain.
 @Suite struct RetentionTests {
     private let directory = HistoryDirectory()
+
     /// Returns a world with six days of outages of random lengths and one restart of the service.
     private func play(_ options: HistoryWriter.Options) throws -> HistoryWorld {
         var generator = SeededGenerator(seed: 18)

@@ -8,17 +8,6 @@ package import TestSupport
 
 @testable package import ReachabilityService
 
-extension FakeKernel {
-    /// Returns a kernel with a default route over `eth0`.
-    package static func connected() -> FakeKernel {
-        let kernel = FakeKernel()
-        kernel.addLink("eth0")
-        kernel.addAddress("192.0.2.7/24", to: "eth0")
-        kernel.addRoute("default", via: "192.0.2.1")
-        return kernel
-    }
-}
-
 extension ServiceClock {
     /// Returns the clocks of a service with a fake kernel.
     ///
@@ -105,6 +94,13 @@ package final class HistoryWorld {
     package init(_ directory: HistoryDirectory) throws {
         self.directory = directory
         (kernel, manager) = try Self.machine()
+    }
+
+    /// Creates a machine whose service has been running for a time.
+    package convenience init(_ directory: HistoryDirectory, runningFor time: Duration) throws {
+        try self.init(directory)
+        start()
+        advance(time)
     }
 
     private static func machine() throws -> (FakeKernel, NetworkReachabilityManager) {

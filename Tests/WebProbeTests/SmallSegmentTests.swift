@@ -34,14 +34,7 @@ private struct NarrowLine {
             try far.ip("route add default via 10.\(number).0.1", "route add default via fd0\(number)::1")
         }
         try router.ip("link set r1 mtu 1300")
-        let rules = """
-            add table inet lab
-            add chain inet lab input { type filter hook input priority 0; }
-            add rule inet lab input icmp type destination-unreachable drop
-            add rule inet lab input icmpv6 type packet-too-big drop
-            """
-        let result = try server.run("nft", ["-f", "-"], input: rules)
-        guard result.status == 0 else { throw LabError("nft: \(result.errors)") }
+        try server.filter("input", "icmp type destination-unreachable drop; icmpv6 type packet-too-big drop")
     }
 
     func close() {

@@ -5,6 +5,7 @@ import Testing
 /// Notifications of `reachability serve` with hooks, webhooks and Alertmanager, against the real kernel.
 @Suite struct ServeNotifyTests {
     private let directory = ScratchDirectory()
+
     /// Starts the service with these notifiers, which are notified of everything immediately.
     private func start(
         on uplink: Uplink,

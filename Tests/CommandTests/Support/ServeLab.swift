@@ -24,7 +24,7 @@ final class ServeLab: Sendable {
         in directory: ScratchDirectory? = nil,
         environment: [String] = []
     ) async throws -> ServeLab {
-        let directory = try directory ?? ScratchDirectory()
+        let directory = directory ?? ScratchDirectory()
         let uplink = if let uplink { uplink } else { try await Uplink.make() }
         let socket = directory.file("api.sock")
         let words = ["serve", "--listen", "none", "--socket", socket, "--history", history] + arguments
@@ -75,7 +75,7 @@ final class ServeLab: Sendable {
 
     /// Ends the service with a signal, and returns its exit status.
     func end(_ signal: CInt = SIGTERM) async throws -> CInt {
-        return try await command.result(after: signal).status
+        try await command.result(after: signal).status
     }
 }
 

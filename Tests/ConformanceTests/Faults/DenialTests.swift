@@ -4,6 +4,7 @@ import LinuxSupport
 import Logging
 import Netlink
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
 @testable import NetworkReachability
@@ -55,6 +56,7 @@ import Testing
             world.flush()
             checks.expect(listener.values, is: [.unknown, .wired, .unknown])
             checks.expect(world.clock.timeToNextAction, is: .milliseconds(100))
+            withExtendedLifetime(manager) {}
         }
     }
 
@@ -101,18 +103,18 @@ import Testing
 
     @Test func `each failure is logged once`() async throws {
         try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
-            let log = RecordingListener<String>()
+            let log = RecordingLog.warnings()
             var options = NetworkReachabilityOptions()
-            options.logger = Logger(label: "DenialTests") { _ in WarningRecorder(log) }
+            options.logger = log.logger
             let manager = try world.manager(of: nil, options: options)
             for round in 1...2 {
                 world.kernel.failQuestions()
                 for _ in 0..<5 { checks.expect(manager.status, is: .unknown) }
-                checks.expect(log.values, is: Array(repeating: "status is unknown", count: 2 * round - 1))
+                checks.expect(log.lines, is: Array(repeating: "status is unknown", count: 2 * round - 1))
                 // Another failure is logged, too.
                 world.kernel.failQuestions(.notPermitted)
                 for _ in 0..<5 { checks.expect(manager.status, is: .unknown) }
-                checks.expect(log.count, is: 2 * round)
+                checks.expect(log.lines.count, is: 2 * round)
                 world.kernel.failQuestions(nil)
                 checks.expect(manager.status, is: .wired)
             }
@@ -183,7 +185,7 @@ import Testing
     @Test func `missing multicast groups are logged and do not prevent listening`() async throws {
         let world = FakeWorld()
         try world.apply(Change.ipv4Uplink)
-        let log = RecordingListener<String>()
+        let log = RecordingLog.warnings()
         let environment = MonitorEnvironment(
             kernel: OlderKernel(kernel: world.kernel),
             clock: world.clock,
@@ -191,7 +193,7 @@ import Testing
         )
         let monitor = PathMonitor(
             environment: environment,
-            logger: Logger(label: "MissingGroupTests") { _ in WarningRecorder(log) }
+            logger: log.logger
         )
         let targets = NetworkReachabilityMonitor(monitor: monitor, options: NetworkReachabilityOptions())
         let recorder = ChangeRecorder()
@@ -201,7 +203,7 @@ import Testing
         try world.apply(.addRoute(RouteChange("192.0.2.1/32", .blackhole)))
         #expect(await recorder.received.waitForCount(2))
         #expect(recorder.histories["192.0.2.1"] == [.wired, .notReachable])
-        #expect(log.values == ["kernel lacks multicast groups: NEXTHOP IPV6_NETCONF"])
+        #expect(log.lines == ["kernel lacks multicast groups: NEXTHOP IPV6_NETCONF"])
         token.cancel()
     }
 }

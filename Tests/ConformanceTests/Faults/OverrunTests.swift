@@ -29,6 +29,7 @@ import Testing
                 world.flush()
                 checks.expect(listener.values.last, is: .notReachable)
                 checks.expect(Set(listener.values).count, is: listener.values.count)
+                withExtendedLifetime(manager) {}
             }
         }
     }
@@ -112,6 +113,7 @@ import Testing
             world.clock.advance(by: .milliseconds(1))
             world.flush()
             checks.expect(listener.values, is: [.wired, .notReachable])
+            withExtendedLifetime(manager) {}
         }
     }
 

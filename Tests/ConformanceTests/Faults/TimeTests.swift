@@ -23,6 +23,7 @@ import Testing
             world.clock.advance(by: .seconds(2))
             world.flush()
             checks.expect(listener.values, is: [.wired, .notReachable])
+            withExtendedLifetime(manager) {}
         }
     }
 

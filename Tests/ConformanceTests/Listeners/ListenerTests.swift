@@ -36,6 +36,7 @@ import Testing
                 checks.expect(in: world, listener.values, becomes: expected)
             }
             checks.expect(listener.misplaced.count, is: 0)
+            withExtendedLifetime(manager) {}
         }
     }
 
@@ -52,6 +53,7 @@ import Testing
             )
             try world.apply(.removeRoute(RouteChange("0.0.0.0/0", via: "10.2.0.1")))
             checks.expect(in: world, listener.values, becomes: [.wired, .notReachable])
+            withExtendedLifetime(manager) {}
         }
     }
 

@@ -253,13 +253,10 @@ import Testing
 
 /// Queries in tasks. Tasks share their threads, so a query must not block one of them.
 @Suite struct NameWaitInTaskTests {
-    private let kernel = FakeKernel()
+    private let kernel = FakeKernel.connected()
     private let resolver = FakeResolver()
 
     init() {
-        kernel.addLink("eth0")
-        kernel.addAddress("10.0.0.2/24", to: "eth0")
-        kernel.addRoute("default", via: "10.0.0.1")
         resolver.set("example.org", addresses: ["203.0.113.7"])
         resolver.hold("example.org")
     }

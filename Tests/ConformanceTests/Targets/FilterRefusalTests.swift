@@ -4,6 +4,7 @@ import LinuxSupport
 import Logging
 import Netlink
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
 @testable import NetworkReachability
@@ -14,11 +15,11 @@ import Testing
     func `changes are reported although the kernel rejects a filter`(stage: NetlinkError.Stage) async throws {
         try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let kernel = FilterRefusingKernel(kernel: world.kernel)
-            let log = RecordingListener<String>()
+            let log = RecordingLog.warnings()
             let environment = MonitorEnvironment(kernel: kernel, clock: world.clock, resolver: world.resolver)
             let monitor = PathMonitor(
                 environment: environment,
-                logger: Logger(label: "FilterRefusalTests") { _ in WarningRecorder(log) }
+                logger: log.logger
             )
             let targets = NetworkReachabilityMonitor(monitor: monitor, options: NetworkReachabilityOptions())
             let recorder = ChangeRecorder()
@@ -37,8 +38,8 @@ import Testing
             let filters = kernel.filters.withLock { $0 }
             // A socket that may lack events is closed once. The next one has no filter that could remain.
             checks.expect(filters.count, is: stage == .filter ? 1 : 2)
-            checks.expect(log.values.count { $0.hasPrefix("cannot filter route messages") }, is: 1)
-            checks.expect(log.count, is: stage == .filter ? 1 : 2)
+            checks.expect(log.lines.count { $0.hasPrefix("cannot filter route messages") }, is: 1)
+            checks.expect(log.lines.count, is: stage == .filter ? 1 : 2)
             try world.apply(.addRoute(RouteChange("192.0.2.4/32", .blackhole)))
             flush()
             checks.expect(recorder.histories["192.0.2.4"], is: [.wired, .notReachable])

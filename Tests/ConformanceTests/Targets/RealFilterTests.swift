@@ -3,6 +3,7 @@ import Logging
 import Netlink
 import NetworkLab
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
 @testable import NetworkReachability
@@ -111,9 +112,9 @@ import Testing
         try await Self.play { world, checks in
             // The setting is per namespace since Linux 6.8.
             guard (try? world.client.sysctl("net.core.optmem_max", "256")) != nil else { return }
-            let log = RecordingListener<String>()
+            let log = RecordingLog.warnings()
             var options = NetworkReachabilityOptions()
-            options.logger = Logger(label: "RealFilterTests") { _ in WarningRecorder(log) }
+            options.logger = log.logger
             let targets = try world.targets(options: options)
             try targets.setHosts((1...40).map { "198.51.100.\($0)" } + Self.hosts)
             let recorder = ChangeRecorder()
@@ -121,7 +122,7 @@ import Testing
             checks.expect(in: world, recorder.received.count, becomes: 42)
             for host in 1...10 { try targets.insert("203.0.113.\(host * 7)") }
             checks.expect(in: world, recorder.received.count, becomes: 52)
-            checks.expect(log.values, is: ["cannot filter route messages, receiving all"])
+            checks.expect(log.lines, is: ["cannot filter route messages, receiving all"])
             try world.apply(.addRoute(RouteChange("203.0.113.7/32", .blackhole)), .addRoute(Self.covering))
             checks.expect(in: world, recorder.latest["203.0.113.7"], becomes: .notReachable)
             checks.expect(in: world, recorder.latest["192.0.2.1"], becomes: .notReachable)

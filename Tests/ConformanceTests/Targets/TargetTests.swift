@@ -2,6 +2,7 @@ import Dispatch
 import Logging
 import NetworkReachability
 import NetworkReachabilityTesting
+import TestSupport
 import Testing
 
 /// Many hosts in one monitor, and the reports of each host.
@@ -231,23 +232,9 @@ extension NetworkReachabilityMonitor {
     }
 }
 
-/// A log handler that records warnings.
-struct WarningRecorder: LogHandler {
-    let log: RecordingListener<String>
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.warning
-
-    init(_ log: RecordingListener<String>) {
-        self.log = log
-    }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        let groups = event.metadata?["groups"].map { ": \($0)" } ?? ""
-        log.record("\(event.message)\(groups)")
+extension RecordingLog {
+    /// Returns a log of warnings and the groups that they name.
+    static func warnings() -> RecordingLog {
+        RecordingLog(level: .warning) { "\($0.message)\($0.metadata?["groups"].map { ": \($0)" } ?? "")" }
     }
 }

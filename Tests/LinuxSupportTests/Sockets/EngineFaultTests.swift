@@ -8,8 +8,6 @@ import Testing
 /// Errors of the local machine.
 @Suite(.enabled(if: getuid() == 0))
 struct EngineFaultTests {
-    private static let hasPacketFilter = (try? LabProcess("nft", ["--version"]).wait().status) == 0
-
     private func kind(_ end: DatagramOutcome.End) -> SocketError.Kind? {
         if case .notSent(let error) = end { error.kind } else { nil }
     }
@@ -136,17 +134,10 @@ struct EngineFaultTests {
         #expect(kind(connection.end) == .other)
     }
 
-    @Test(.enabled(if: hasPacketFilter, "there is no nft"))
+    @Test(.enabled(if: LabNamespace.hasPacketFilter, "there is no nft"))
     func `a drop by the local packet filter is recognized`() async throws {
         try await Chain.run { chain, engine in
-            func filter(_ verdict: String) throws {
-                let rules = """
-                    flush ruleset
-                    table inet t { chain out { type filter hook output priority 0; oifname "p0" \(verdict); }; }
-                    """
-                let result = try chain.pc.run("nft", ["-f", "-"], input: rules)
-                #expect(result.status == 0, "\(result.errors)")
-            }
+            func filter(_ verdict: String) throws { try chain.pc.filter("output", "oifname p0 \(verdict)") }
             try filter("meta l4proto { tcp, udp, icmp } drop")
             for host in Chain.hosts {
                 let endpoint = try SocketEndpoint(host, port: EchoServer.port)
@@ -165,24 +156,5 @@ struct EngineFaultTests {
                 #expect(connection.errors.first?.offender == WireAddress(own), "\(connection)")
             }
         }
-    }
-}
-
-/// A reproducible generator of damaged bytes.
-enum Spoiler {
-    static func spoiled(_ original: [UInt8], by chance: inout SeededGenerator) -> [UInt8] {
-        var bytes = original
-        for _ in 0..<Int.random(in: 1...5, using: &chance) {
-            guard !bytes.isEmpty else { break }
-            let place = Int.random(in: bytes.indices, using: &chance)
-            switch Int.random(in: 0..<5, using: &chance) {
-            case 0: bytes[place] = UInt8.random(in: 0 ... .max, using: &chance)
-            case 1: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &chance)
-            case 2: bytes.removeSubrange(place...)
-            case 3: bytes.insert(contentsOf: original.prefix(place), at: place & ~7)
-            default: bytes[place & ~7] = [0, 1, 15, 16, 17, 0x7f, 0x80, 0xff].randomElement(using: &chance) ?? 0
-            }
-        }
-        return bytes
     }
 }

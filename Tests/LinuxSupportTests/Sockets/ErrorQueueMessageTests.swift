@@ -70,7 +70,7 @@ struct ErrorQueueMessageTests {
         var understood = 0
         for round in 0..<Self.cases {
             await takeTurns(in: round)
-            let bytes = Spoiler.spoiled(control.bytes, by: &chance)
+            let bytes = DamagedBytes.make(from: control.bytes, using: &chance, alignment: 8)
             if let message = ErrorQueueMessage(control: bytes) {
                 understood += 1
                 _ = message.description

@@ -147,8 +147,7 @@ import Testing
         for (name, whole) in try SampleRecording.real.sorted(by: { $0.key < $1.key }) {
             let count = try Recording(whole).records.count
             for _ in 0..<6 {
-                var bytes = whole
-                for _ in 0..<Int.random(in: 1...4, using: &generator) { Self.damage(&bytes, &generator) }
+                let bytes = DamagedBytes.make(from: whole, using: &generator)
                 guard let recording = try? Recording(bytes) else { continue }
                 #expect(recording.records.count <= count + 4, "\(name)")
                 if let damage = recording.damage { #expect((0...bytes.count).contains(damage.offset)) }
@@ -181,28 +180,15 @@ import Testing
         }
     }
 
-    private static func damage(_ bytes: inout [UInt8], _ generator: inout SeededGenerator) {
-        guard !bytes.isEmpty else { return }
-        let position = Int.random(in: 0..<bytes.count, using: &generator)
-        switch Int.random(in: 0..<4, using: &generator) {
-        case 0: bytes[position] = .random(in: 0 ... .max, using: &generator)
-        case 1: bytes.removeLast(bytes.count - position)
-        case 2: bytes.remove(at: position)
-        default: bytes.insert(.random(in: 0 ... .max, using: &generator), at: position)
-        }
-    }
-
     private static func changed(_ record: Record, _ generator: inout SeededGenerator) -> Record {
         var record = record
         switch record.content {
-        case .messages(let path, var bytes):
-            damage(&bytes, &generator)
-            record.content = .messages(path, bytes)
-        case .note(var note):
-            var text = Array((Bool.random(using: &generator) ? note.value : note.subject).utf8)
-            damage(&text, &generator)
-            note = Note(note.kind, note.subject, String(decoding: text, as: UTF8.self))
-            record.content = .note(note)
+        case .messages(let path, let bytes):
+            record.content = .messages(path, DamagedBytes.make(from: bytes, using: &generator))
+        case .note(let note):
+            let text = Array((Bool.random(using: &generator) ? note.value : note.subject).utf8)
+            let damaged = DamagedBytes.make(from: text, using: &generator)
+            record.content = .note(Note(note.kind, note.subject, String(decoding: damaged, as: UTF8.self)))
         }
         return record
     }

@@ -52,12 +52,6 @@ import Testing
         }
     }
 
-    private func line(_ family: AddressFamily) async throws -> ProbedLine {
-        let line = try await LabThread.detached { try ProbedLine() }
-        #expect(try await line.carriesPackets(family, expecting: true))
-        return line
-    }
-
     private func proof(
         _ line: ProbedLine,
         _ family: AddressFamily,
@@ -90,7 +84,7 @@ import Testing
     func `a connection through the gateway is proof, and observing it sends no packet`(
         family: AddressFamily
     ) async throws {
-        let line = try await line(family)
+        let line = try await ProbedLine.make(family)
         defer { line.close() }
         let traffic = try Traffic(line, to: line.provider)
         var proof = try proof(line, family)
@@ -113,7 +107,7 @@ import Testing
 
     @Test(arguments: AddressFamily.allCases)
     func `a connection to the gateway itself proves nothing beyond it`(family: AddressFamily) async throws {
-        let line = try await line(family)
+        let line = try await ProbedLine.make(family)
         defer { line.close() }
         let gateway = family == .ipv4 ? "10.1.0.1" : "fd01::1"
         let traffic = try Traffic(line, to: line.gateway)
@@ -129,7 +123,7 @@ import Testing
     }
 
     @Test func `a connection over another line proves nothing`() async throws {
-        let line = try await line(.ipv4)
+        let line = try await ProbedLine.make(.ipv4)
         defer { line.close() }
         try await LabThread.detached {
             try line.pc.ip("link add p9 type veth peer name g9 netns \(line.gateway.path)", "link set p9 up")
@@ -145,7 +139,7 @@ import Testing
 
     @Test(.enabled(if: LabThread.canBecomeNobody), arguments: AddressFamily.allCases)
     func `an unprivileged user sees the proof too`(family: AddressFamily) async throws {
-        let line = try await line(family)
+        let line = try await ProbedLine.make(family)
         defer { line.close() }
         let traffic = try Traffic(line, to: line.provider)
         try await traffic.connect(to: ProbedLine.world(family))
@@ -163,7 +157,7 @@ import Testing
 
     @Test(arguments: AddressFamily.allCases)
     func `a gateway that does not answer is trouble`(family: AddressFamily) async throws {
-        let line = try await line(family)
+        let line = try await ProbedLine.make(family)
         defer { line.close() }
         let traffic = try Traffic(line, to: line.provider)
         try await traffic.connect(to: ProbedLine.world(family))
@@ -185,7 +179,7 @@ import Testing
     }
 
     @Test func `lost segments are trouble`() async throws {
-        let line = try await line(.ipv4)
+        let line = try await ProbedLine.make(.ipv4)
         defer { line.close() }
         let traffic = try Traffic(line, to: line.provider)
         try await traffic.connect(to: ProbedLine.world(.ipv4))

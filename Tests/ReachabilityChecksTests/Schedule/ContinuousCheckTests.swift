@@ -8,9 +8,8 @@ import Testing
 /// A continuous check on a real line.
 @Suite struct ContinuousCheckTests {
     @Test func `a cable that is disconnected and reconnected is notified`() async throws {
-        let line = try await LabThread.detached { try ProbedLine() }
+        let line = try await ProbedLine.make(.ipv4)
         defer { line.close() }
-        #expect(try await line.carriesPackets(.ipv4, expecting: true))
         let server = try await LabThread.detached {
             try NameServer(
                 in: line.provider,

@@ -35,9 +35,8 @@ import Testing
     }
 
     @Test func `the next rounds do not query the anchor`() async throws {
-        let line = try await LabThread.detached { try ProbedLine() }
+        let line = try await ProbedLine.make(.ipv4)
         defer { line.close() }
-        #expect(try await line.carriesPackets(.ipv4, expecting: true))
         let server = try await LabThread.detached {
             let (addresses, port) = (ScriptedServer.anyAddress, ScriptedServer.labPort)
             return try ScriptedServer(in: line.provider, at: addresses, port: port) { _ in

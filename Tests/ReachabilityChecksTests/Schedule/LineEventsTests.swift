@@ -7,10 +7,7 @@ import Testing
 
 @Suite struct LineEventsTests {
     @Test func `the path is the first event, and later events follow`() async throws {
-        let (kernel, resolver, clock) = (FakeKernel(), FakeResolver(), ManualClock())
-        kernel.addLink("eth0")
-        kernel.addAddress("10.0.0.2/24", to: "eth0")
-        kernel.addRoute("default", via: "10.0.0.1")
+        let (kernel, resolver, clock) = (FakeKernel.connected(), FakeResolver(), ManualClock())
         let manager = try NetworkReachabilityManager(kernel: kernel, clock: clock, resolver: resolver)
         var events = LineEvents.stream(of: manager).makeAsyncIterator()
         guard case .path(let line)? = await events.next() else {

@@ -18,6 +18,7 @@ final class NotifyingWorld: Sendable {
     let network = PlayedNetwork()
     let waits = EagerClock()
     private let scratch = HistoryDirectory()
+
     /// The variables that hooks received. `hook` is their result.
     let hooked = Locked<[[String: String]]>([])
     let hook: Locked<@Sendable () async -> String?> = Locked { nil }

@@ -1,3 +1,4 @@
+import Formats
 import LinuxSupport
 import NetworkReachability
 import ReachabilityChecks
@@ -108,7 +109,7 @@ struct CheckReader {
             )
         } else if word == "tcp" {
             table.report(key, "requires a port, for example \"tcp:443\"")
-        } else if let nearest = TableReader.nearest(to: word, of: Self.names.filter { !$0.contains("PORT") }) {
+        } else if let nearest = Self.names.filter({ !$0.contains("PORT") }).nearest(to: word) {
             table.report(key, "unknown check \"\(word)\"; did you mean \(nearest)?")
         } else {
             // The query of a URL may have a secret.
