@@ -21,7 +21,7 @@ import TrustForge
     }
 
     @Test func `the answers to three questions become a valid configuration`() throws {
-        let (directory, asked) = (try ScratchDirectory(), Locked<[String]>([]))
+        let (directory, asked) = (ScratchDirectory(), Locked<[String]>([]))
         let file = directory.path + "/new/serve.toml"
         try make(["--config", file], ["y", "https://example.org/204", "https://ntfy.example.org/a"], asked).run()
         #expect(asked.withLock(\.count) == 3)
@@ -57,7 +57,7 @@ import TrustForge
 
     @Test(arguments: ["a\"b\\c\u{1}", "no address", "ftp://x"])
     func `an answer cannot break the syntax, and a wrong one is refused`(text: String) throws {
-        let (directory, asked) = (try ScratchDirectory(), Locked<[String]>([]))
+        let (directory, asked) = (ScratchDirectory(), Locked<[String]>([]))
         let file = directory.path + "/serve.toml"
         let refusal = Refusal.of { try make(["--config", file, "--alert", text], [], asked).run() }
         #expect(refusal?.status == .usage)

@@ -64,8 +64,9 @@ import Testing
                 error.problems.map(\.text) == ["cannot listen at 127.0.0.1:\(taken.port): Address already in use"]
             )
         }
+        let wrong = "schema = 1\n[[gate]]\nlisten = \"localhost\"\ntarget = \"x\"\n[[gate]]\n"
         do throws(ConfigurationProblems) {
-            _ = try ServiceConfiguration("schema = 1\n[[gate]]\nlisten = \"localhost\"\ntarget = \"x\"\n[[gate]]\n")
+            _ = try ServiceConfiguration(wrong)
             Issue.record("wrong keys were accepted")
         } catch {
             #expect(
