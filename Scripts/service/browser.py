@@ -8,7 +8,7 @@ import sys
 import traceback
 
 from axe_playwright_python.sync_playwright import Axe
-from lab import Cable, Service, ip, launch, lose_link, lose_route, make_network, regain_link, wait
+from lab import Cable, Service, get, ip, launch, lose_link, lose_route, make_network, regain_link, wait
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import sync_playwright
 
@@ -226,7 +226,7 @@ def test_keyboard(lab):
     page.keyboard.press("Enter")
     for _ in range(40):
         page.keyboard.press("Tab")
-        if (page.evaluate("document.activeElement.getAttribute('href')") or "").startswith("/outages/"):
+        if (page.evaluate("document.activeElement.getAttribute('href')") or "").startswith("./outages/"):
             break
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
     assert outline == "solid", outline
@@ -293,18 +293,18 @@ PROXIED = """schema = 1
 [access]
 hosts = ["192.0.2.7"]
 proxies = ["127.0.0.1"]
-base-path = "/net"
 [[access.tokens]]
 name = "browser"
 sha256 = "1f280fa8ba26b55d213069fde14a3348c2d38b728780002fadb76c997b14b354"
 [status-page]
 targets = ["internet"]
+listen = "192.0.2.7:9680"
 """
 TOKEN = "rt_402rOYHumYHa_sCyoFA-E0ZRV8ltgi0nR_Ri5soegGY"
 NGINX = """daemon off; pid pid; error_log stderr; events {}
 http { access_log off; client_body_temp_path a; proxy_temp_path b; fastcgi_temp_path c; uwsgi_temp_path d; scgi_temp_path e;
 server { listen 192.0.2.7:9443 ssl; ssl_certificate server.pem; ssl_certificate_key server.key;
-location /net/ { proxy_pass http://127.0.0.1:9677; proxy_http_version 1.1; proxy_set_header Host $http_host;
+location /net/ { proxy_pass http://127.0.0.1:9677/; proxy_http_version 1.1; proxy_set_header Host $http_host;
 proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for; proxy_set_header X-Forwarded-Proto $scheme; } } }
 """
 
@@ -325,6 +325,7 @@ def test_behind_nginx_with_tls_below_a_path(lab):
     proxy = subprocess.Popen([program, "-p", directory, "-c", directory + "/nginx.conf", "-e", "stderr"])
     root = "https://192.0.2.7:9443/net/"
     try:
+        assert "<h1" in get("192.0.2.7:9680", "/") and "<svg" in get("192.0.2.7:9680", "/badge/internet.svg")
         for credentials in (None, {"username": "", "password": TOKEN}):
             context = lab.browser.new_context(ignore_https_errors=True, http_credentials=credentials)
             requests = []

@@ -1,6 +1,7 @@
-"""Makes the pictures of docs/fleet.md: six machines at two sites, a real broker, and real outages. usage: fleet.py PROGRAM DIRECTORY
+"""Makes the pictures of docs/fleet.md: machines at three sites, a real broker, and real outages. usage: fleet.py PROGRAM DIRECTORY
 
-Each machine is a network namespace with a link of its own, the service and the agent. The switch of one site loses its power.
+Each machine of two sites is a network namespace with a link of its own, the service and the agent. The switch of one site loses its power. The
+machines of the third site only publish states.
 """
 
 import json
@@ -11,7 +12,8 @@ import tempfile
 import time
 import urllib.request
 
-from lab import ip, launch, wait
+from hub import publish, state
+from lab import ip, launch, picture, wait
 from playwright.sync_api import sync_playwright
 
 ROOT = "http://127.0.0.1:9673"
@@ -75,6 +77,7 @@ def main():
             running[-1].stdout.readline()
             machines = [Machine(number, *machine, program, directory) for number, machine in enumerate(MACHINES)]
             wait(lambda: [item["standing"] for item in get("/v1/devices")] == ["online"] * 6, 60)
+            publish([(f"west/till-{number}/state", state("online", path="reachable")) for number in range(1, 13)])
             time.sleep(5)
             north = [machine for machine in machines if machine.site == "north"]
             for machine in north:
@@ -87,12 +90,12 @@ def main():
                 context = browser.new_context(color_scheme="light", viewport={"width": 1280, "height": 600})
                 page = context.new_page()
 
-                def picture(name, path):
+                def take(name, path):
                     page.goto(ROOT + path)
                     page.wait_for_selector("#live.on")
-                    page.screenshot(path=f"{pictures}/{name}.png", full_page=True)
+                    picture(page, f"{pictures}/{name}.png")
 
-                picture("silent", "/")
+                take("silent", "/")
                 for machine in north:
                     machine.set_power(True)
                 wait(lambda: not get("/v1/incidents?state=open"), 90)
@@ -100,8 +103,7 @@ def main():
                 assert len(incidents) == 1, incidents
                 assert (incidents[0]["attribution"], incidents[0]["cause"]) == ("us", "link"), incidents
                 assert len(incidents[0]["devices"]) == 4, incidents
-                picture("incident", f"/incidents/{incidents[0]['id']}")
-                picture("fleet", "/")
+                take("incident", f"/incidents/{incidents[0]['id']}")
                 browser.close()
         finally:
             for machine in machines:

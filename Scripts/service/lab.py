@@ -80,7 +80,7 @@ class Service:
             command += ["--config", self.configuration]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
-        assert line == f"listening at http://{self.address}/\n", line
+        assert line.startswith(f"listening at http://{self.address}/"), line
 
     def stop(self, number=signal.SIGTERM):
         self.process.send_signal(number)
@@ -150,6 +150,13 @@ class Cable:
 
     def mend(self):
         self.is_cut = False
+
+
+def picture(page, file):
+    """Saves a picture of a whole page, with a palette."""
+    page.screenshot(path=file, full_page=True)
+    # Status 98: the result would be larger.
+    subprocess.run(["pngquant", "--force", "--skip-if-larger", "--output", file, file], check=False)
 
 
 def launch(playwright):

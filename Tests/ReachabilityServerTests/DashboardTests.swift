@@ -23,7 +23,7 @@ import Testing
         world.kernel.clock.advance(by: .seconds(3 * 86400 + 4 * 3600))
         let good = try world.text("/")
         let sentence = "The path out of this machine is up. Nothing beyond it is checked"
-        #expect(good.contains("<h1 data-say=\"\(sentence)\">\(sentence). ") && good.contains("href=\"/help#anchors\""))
+        #expect(good.contains("<h1 data-say=\"\(sentence)\">\(sentence). ") && good.contains("href=\"./help#anchors\""))
         #expect(good.contains(">3\u{a0}d 4\u{a0}h</span>)."))
         world.setCarrier(false)
         world.kernel.clock.advance(by: .seconds(12))
@@ -100,7 +100,7 @@ import Testing
 
     /// Returns the names of the targets on the overview in their order.
     private static func targets(_ world: APIWorld, _ path: String) throws -> [String] {
-        try world.text(path).matches(of: #/<a href="\/targets\/([^"]*)"/#).map { String($0.1) }
+        try world.text(path).matches(of: #/<a href="\.\/targets\/([^"]*)"/#).map { String($0.1) }
     }
 
     @Test func `the overview lists the worst target first, then the order of the configuration, and filters`() throws {
@@ -161,14 +161,14 @@ import Testing
         let world = try APIWorld(targets: ["a", "b", "c"])
         world.lose(for: .milliseconds(4001))
         let page = try world.text("/")
-        #expect(page.ranges(of: "<a href=\"/outages/").count == 1)
+        #expect(page.ranges(of: "<a href=\"./outages/").count == 1)
         #expect(page.contains("<span class=\"tag\">this machine</span>") && page.contains("<bdi>all 3 targets</bdi>"))
         #expect(page.contains("<span title=\"4.001\u{a0}s\">4.0\u{a0}s</span>"))
         let id = try #require(try world.items("/v1/outages?target=b").first?["id"] as? String)
         #expect(try world.text("/outages/\(id)").contains("Timeline of 3 targets"))
         // Different faults of different hosts are different incidents.
         let other = try Self.world(["a", "b"], ["a": Self.refused, "b": Self.refused])
-        #expect(try other.text("/").ranges(of: "<a href=\"/outages/").count == 2)
+        #expect(try other.text("/").ranges(of: "<a href=\"./outages/").count == 2)
     }
 
     @Test func `the chart shows the median, the band, failed checks and outages`() throws {
@@ -358,7 +358,7 @@ import Testing
     @Test func `assets are cacheable forever and small`() throws {
         let world = try APIWorld()
         let page = try world.text("/")
-        for asset in [Asset.style, .page, .worker, .goodIcon] { #expect(page.contains("\"\(asset.path)\"")) }
+        for asset in [Asset.style, .page, .worker, .goodIcon] { #expect(page.contains("\".\(asset.path)\"")) }
         for asset in Asset.all {
             let answer = try world.answer(asset.path)
             #expect(answer.body == asset.body)
@@ -447,8 +447,8 @@ import Testing
         func page(_ path: String) throws -> (sentence: String, count: Int, older: String?) {
             let text = try world.text(path)
             let sentence = text.firstMatch(of: #/<h1 data-say="([^"]*)"/#).map { String($0.1) } ?? ""
-            let older = text.firstMatch(of: #/<a href="([^"]*)">Older</a>/#).map { String($0.1) }
-            return (sentence, text.ranges(of: "<a href=\"/outages/").count, older)
+            let older = text.firstMatch(of: #/<a href="\.([^"]*)">Older</a>/#).map { String($0.1) }
+            return (sentence, text.ranges(of: "<a href=\"./outages/").count, older)
         }
         #expect(try world.text("/").contains(">All incidents</a>"))
         // Each incident has an outage of each of the two targets.

@@ -41,9 +41,9 @@ import Testing
         let id = try #require(try world.items("/v1/outages").first?["id"] as? String)
         for path in ["/targets/internet", "/outages/\(id)"] {
             let guest = String(decoding: try send(world, .GET, path, []).body, as: UTF8.self)
-            #expect(!guest.contains("method=\"post\"") && guest.contains("<a href=\"/login\">"))
+            #expect(!guest.contains("method=\"post\"") && guest.contains("<a href=\"../login\">"))
             let admin = String(decoding: try send(world, .GET, path, [Self.login]).body, as: UTF8.self)
-            #expect(admin.contains("method=\"post\"") && !admin.contains("<a href=\"/login\">"))
+            #expect(admin.contains("method=\"post\"") && !admin.contains("<a href=\"../login\">"))
         }
         let asked = try send(world, .GET, "/login", [])
         #expect(asked.status == .unauthorized && asked.headers.contains { $0.value.hasPrefix("Basic ") })
@@ -57,7 +57,7 @@ import Testing
         let noted = try send(world, .POST, "/outages/\(id)/note", [Self.login, Self.origin], "text=The+cable+%3Cb%3E")
         #expect(
             noted.status == .seeOther
-                && noted.headers.contains { $0.name == "Location" && $0.value == "/outages/\(id)" }
+                && noted.headers.contains { $0.name == "Location" && $0.value == "../../outages/\(id)" }
         )
         let page = try world.text("/outages/\(id)")
         #expect(page.contains("<b><bdi>anna</bdi></b>") && page.contains("The cable &lt;b&gt;"))

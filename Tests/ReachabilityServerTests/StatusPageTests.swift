@@ -76,6 +76,50 @@ import Testing
         }
     }
 
+    @Test func `notes with the prefix are public`() throws {
+        for (settings, isShown) in [("", false), ("note-prefix = \"Public:\"\n", true)] {
+            let world = try world(Self.page.replacingOccurrences(of: "title", with: settings + "title"))
+            world.lose(for: .seconds(4))
+            let id = try #require(try world.items("/v1/outages?target=b").first?["id"] as? String)
+            for text in ["Public: The <cable> is new.", "The password is x"] {
+                let body = "{\"text\":\"\(text)\"}"
+                #expect(
+                    try world.answer("/v1/outages/\(id)/note", .POST, peer: .local(user: 0), body: body).status
+                        == .created
+                )
+            }
+            for page in [try text(world, "/status"), try text(world, "/status/feed")] {
+                #expect(page.contains("The &lt;cable&gt; is new.") == isShown)
+                #expect(!page.contains("password") && !page.contains("Public:") && !page.contains("root"))
+            }
+        }
+    }
+
+    @Test func `the address of the status page serves nothing else`() throws {
+        let world = try world()
+        for (path, other) in [
+            ("/", "/outages"), ("/status", "/v1/status"), ("/status/feed", "/healthz"), ("/badge/b.svg", "/help"),
+        ] {
+            // Another client may have read the page of the same path.
+            _ = try world.text(path)
+            let answer = try world.answer(path, .GET, [("Host", "any.example")], peer: .open)
+            #expect(answer.status == .ok && !String(decoding: answer.body, as: UTF8.self).contains("secret"), "\(path)")
+            #expect(try world.answer(other, peer: .open).status == .notFound, "\(other)")
+        }
+        #expect(try world.answer("/targets/b/maintenance", .POST, peer: .open).status == .notFound)
+        #expect(try world.answer(Asset.style.path, peer: .open).status == .ok)
+        for (address, isValid) in [("0.0.0.0:80", true), ("[::]:80", true), ("example.org:80", false), ("80", false)] {
+            let text =
+                Self.targets + Self.page.replacingOccurrences(of: "title", with: "listen = \"\(address)\"\ntitle")
+            let configuration = try ServiceConfiguration(text)
+            do { _ = try Access().prepare(configuration) } catch {
+                #expect(!isValid && error.problems.map(\.path) == ["status-page.listen"])
+                continue
+            }
+            #expect(isValid, "\(address)")
+        }
+    }
+
     @Test func `the feed has an entry for each incident`() throws {
         let world = try world()
         #expect(try text(world, "/status/feed").contains("<updated>2023-11-14T"))
@@ -109,6 +153,10 @@ import Testing
         ("[status-page]\ntargets = [\"b\", \"b\"]", "status-page.targets[2]: \"b\" is already on the status page"),
         ("[status-page]\ntargets = [\"b\"]\ntitle = \"\"", "status-page.title: must have 1 to 100 characters, not 0"),
         ("[status-page]\ntargets = [\"b\"]\nnotes = 1", "status-page.notes: unknown key; did you mean note?"),
+        (
+            "[status-page]\ntargets = [\"b\"]\nnote-prefix = \"\"",
+            "status-page.note-prefix: must have 1 to 20 characters, not 0"
+        ),
         ("[[status-page.groups]]\ntargets = [\"b\"]", "status-page.groups[1].name: missing"),
         ("[[status-page.groups]]\nname = \"x\"", "status-page.groups[1].targets: must name at least one target"),
         (
@@ -180,21 +228,29 @@ import Testing
         #expect(try status(world, from: "127.0.0.2", [origin, secured]) == 403)
     }
 
-    @Test func `links lead below the base path`() throws {
-        let world = try world(Self.proxied)
+    @Test(arguments: [true, false])
+    func `links lead below the path of a proxy, which may remove it from requests`(removesPath: Bool) throws {
+        let access = removesPath ? "" : "[access]\nbase-path = \"/net/box\"\n"
+        let world = try world(access + Self.page)
         world.lose(for: .seconds(1))
-        for path in ["/net/box", "/net/box/", "/net/box/outages", "/outages", "/net/box/targets/b"] {
-            let page = try world.text(path)
-            #expect(
-                page.contains("href=\"/net/box/assets/style-") && page.contains("data-worker=\"/net/box/assets/stream-")
-            )
-            let links = page.matches(of: #/ (?:href|src|action|data-copy|data-worker)="(\/[^"]*)"/#).map {
-                String($0.1)
-            }
-            #expect(links.allSatisfy { $0.hasPrefix("/net/box/") }, "\(path): \(links)")
+        let id = try #require(try world.items("/v1/outages").first?["id"] as? String)
+        let site = "https://status.example.org"
+        func answer(_ path: String) throws -> WebAnswer {
+            let path = removesPath ? String(path.dropFirst("/net/box".count)) : path
+            return try world.answer(path, peer: .local(user: 0))
         }
-        let list = try world.answer("/net/box/v1/outages?limit=1")
-        #expect(list.headers.contains { $0.name == "Link" && $0.value.hasPrefix("</net/box/v1/outages?") })
+        let pages = ["/", "/outages", "/outages/", "/outages/\(id)", "/targets/a%3Cb", "/service", "/status", "/help"]
+        for path in pages + (removesPath ? [] : [""]) {
+            let page = try #require(URL(string: site + "/net/box" + path))
+            let text = String(decoding: try answer("/net/box" + path).body, as: UTF8.self)
+            let links = text.matches(of: #/ (?:href|src|action|data-copy|data-worker)="([^#"]+)/#)
+            #expect(links.count > 4, "\(path)")
+            for link in Set(links.map { String($0.1).replacingOccurrences(of: "&amp;", with: "&") }) {
+                let place = try #require(URL(string: link, relativeTo: page)).absoluteString.dropFirst(site.count)
+                #expect(place.hasPrefix("/net/box"), "\(path): \(link)")
+                #expect(try answer(String(place)).status != .notFound, "\(path): \(link)")
+            }
+        }
         #expect(try world.answer("/net/other").status == .notFound)
     }
 }

@@ -106,11 +106,12 @@ import Testing
     }
 
     /// The filters with all combinations of properties.
-    private static let filters: [OutageFilter] = (0..<32).map { bits in
+    private static let filters: [OutageFilter] = (0..<64).map { bits in
         var filter = OutageFilter(target: bits & 1 != 0 ? "t1" : nil)
         if bits & 2 != 0 { filter.attribution = .them }
         if bits & 4 != 0 { filter.cause = .host }
         if bits & 8 != 0 { filter.from = LedgerInstant(nanoseconds: 5_000) }
+        if bits & 32 != 0 { filter.targets = ["t1", "t3"] }
         if bits & 16 != 0 { filter.to = LedgerInstant(nanoseconds: 9_000) }
         return filter
     }
@@ -156,7 +157,7 @@ import Testing
             let intervals = try store.outage(of: target, from: start).map(\.interval)
             let own = intervals.filter { $0.start == start }
             return filter.admits(Outage(of: target, own, before: nil), at: LedgerInstant(nanoseconds: .max))
-                && filter.target.map { $0 == target } ?? true
+                && filter.targets?.contains(target) ?? true
         }.map(\.start)
         let found = try store.outageStarts(filter, upTo: LedgerInstant(nanoseconds: .max), limit: .max).map(\.start)
         #expect(found == wanted)

@@ -11,6 +11,8 @@ struct HubSite {
     private(set) var accounts: [LedgerAccount: Int] = [:]
     /// The number of devices that are silent or have an open outage.
     private(set) var affected = 0
+    /// The numbers of devices that are not silent and have an open outage, by their state, such as `without link`.
+    private(set) var faults: [String: Int] = [:]
     /// The number of devices that are silent for an unknown reason.
     private(set) var unexplained = 0
     /// The open incidents of the site, the latest first.
@@ -33,7 +35,9 @@ struct HubSite {
             var site = sites.removeValue(forKey: name) ?? HubSite(name: name)
             site.standings[device.presence.standing, default: 0] += 1
             site.accounts[hub.account(of: device, faults), default: 0] += 1
-            if device.presence.standing == .silent || faults[device.place] != nil { site.affected += 1 }
+            let (isSilent, fault) = (device.presence.standing == .silent, faults[device.place])
+            if isSilent || fault != nil { site.affected += 1 }
+            if !isSilent, let fault { site.faults[FaultDescription.state(fault), default: 0] += 1 }
             if hub.isUnexplained(device.place) { site.unexplained += 1 }
             sites[name] = site
         }
@@ -41,6 +45,14 @@ struct HubSite {
             sites[incident.site]?.incidents.append(incident)
         }
         return sites.values.sorted { $0.name < $1.name }
+    }
+
+    /// Returns the numbers of affected devices by state: outages, the most frequent first, then silence.
+    static func affected(at sites: [HubSite]) -> [(words: String, count: Int)] {
+        let faults = sites.reduce(into: [String: Int]()) { $0.merge($1.faults, uniquingKeysWith: +) }
+        let silent = sites.reduce(0) { $0 + $1.count(.silent) }
+        return faults.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { ($0.key, $0.value) }
+            + (silent > 0 ? [("silent", silent)] : [])
     }
 
     /// Returns the sites with the most devices, sorted by name, followed by one entry with the sums of all others.
@@ -75,14 +87,14 @@ struct HubSite {
 }
 
 extension Hub {
-    /// The attributions of open outages by device.
-    var lastingFaults: [DeviceID: Attribution] {
-        var faults: [DeviceID: Attribution] = [:]
+    /// The open outages by device. If a device has several, its latest.
+    var lastingFaults: [DeviceID: FleetIncident.OwnOutage] {
+        var faults: [DeviceID: FleetIncident.OwnOutage] = [:]
         for incident in book.incidents.reversed() where incident.isOpen {
             for (device, part) in incident.parts {
                 guard let outage = part.inOrder.last(where: { $0.end == nil }) else { continue }
                 if let place = DeviceID(site: incident.site, device: device) {
-                    faults[place] = outage.reported.attribution
+                    faults[place] = outage
                 }
             }
         }
@@ -91,10 +103,12 @@ extension Hub {
 
     /// Returns the state of a device, which selects its colour and symbol on the dashboard.
     ///
-    /// - Parameter faults: The attributions of open outages.
-    func account(of device: HubDevice, _ faults: [DeviceID: Attribution]) -> LedgerAccount {
+    /// - Parameter faults: The open outages.
+    func account(of device: HubDevice, _ faults: [DeviceID: FleetIncident.OwnOutage]) -> LedgerAccount {
         switch device.presence.standing {
-        case .online: faults[device.place]?.account ?? (device.presence.report?.path == "notReachable" ? .us : .up)
+        case .online:
+            faults[device.place]?.reported.attribution.account
+                ?? (device.presence.report?.path == "notReachable" ? .us : .up)
         case .silent: (verdict(of: device.place)?.attribution ?? .unknown).account
         case .unknown: .unknown
         case .sleeping, .leaving: .maintenance

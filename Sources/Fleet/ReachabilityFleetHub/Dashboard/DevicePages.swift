@@ -51,7 +51,7 @@ extension HubAPI {
             <p class="more"><a href="\(choice.link(standing: choice.standing, after: place))">\(rest.count - shown.count) more</a></p>
             """
         }
-        let list = FleetParts.devices(shown, view, withSite: choice.site == nil)
+        let list = FleetParts.devices(shown, view)
         let account = known.first.map(view.account) ?? .unknown
         let main: HTML = """
             \(PageParts.hero(account, sentence))
@@ -81,7 +81,8 @@ extension HubAPI {
     func devicePage(_ query: Query, _ view: HubView) throws(Problem) -> Layout? {
         guard let place = query.place, let device = view.hub.devices[place] else { return nil }
         let account = view.account(of: device)
-        let sentence = "\(place.device) is \(view.words(device))"
+        let words = [view.state(of: device), view.reason(of: device)].compactMap(\.self).joined(separator: ", ")
+        let sentence = "\(place.device) is \(words)"
         let when: HTML? = view.since(device).map { "since \(view.clock.time($0)) (\(view.clock.lasting(since: $0)))" }
         let latest = try latest(of: place.site, place.device)
         let main: HTML = """

@@ -33,7 +33,13 @@ extension HubAPI {
             try query.checkNames()
             let list: HTML = "<a href=\"/incidents\">all incidents</a>"
             return (layout ?? .missing("Page not found", list: list, places: Layout.hubPlaces))
-                .answer(view.clock, host: "Fleet", base: access.basePath, version: version, notice: writer.fault?.text)
+                .answer(
+                    view.clock,
+                    host: "Fleet",
+                    root: query.request.root,
+                    version: version,
+                    notice: writer.fault?.text
+                )
         }
     }
 
@@ -48,49 +54,38 @@ extension HubAPI {
 enum FleetParts {
     /// A list of incidents with links to their pages.
     static func incidents(_ incidents: [IncidentSummary], _ view: HubView) -> HTML {
-        if incidents.isEmpty { return "<p class=\"empty\">No incidents.</p>" }
-        let items = incidents.map { incident -> HTML in
-            let account = incident.attribution.account
-            let length: HTML =
-                incident.end.map { "\(($0 - incident.start).units)" }
-                ?? view.clock.lasting(since: incident.start) + " so far"
-            let machines = incident.deviceCount == 1 ? incident.devices.first ?? "" : "\(incident.deviceCount) machines"
-            let doubt: HTML? = incident.isUnexplained ? " · some unexplained" : nil
-            return """
-                <li><a href="\(FleetLink.incident(incident.id))">\(Sign.svg(account))\
-                <b>\(FaultDescription.heading(incident.attribution, incident.cause)) · \(incident.site)</b>\
-                <span class="long">\(length)</span>\
-                <span class="soft">\(machines)\(doubt) · \(view.clock.time(incident.start))</span></a></li>
-                """
+        let rows = incidents.map { incident in
+            let length = incident.end.map { $0 - incident.start }
+            return IncidentRow(
+                link: FleetLink.incident(incident.id),
+                mark: incident.attribution.account.rawValue,
+                start: incident.start,
+                "\(FaultDescription.heading(incident.attribution, incident.cause)) at \(incident.site)",
+                reason: incident.isUnexplained
+                    ? "\(incident.attribution == .unknown ? "The reason is" : "Some reasons are") not known yet." : nil,
+                affected: incident.devices,
+                count: incident.deviceCount,
+                length: length.map { "<span title=\"\($0.units)\">\($0.rounded)</span>" }
+            )
         }
-        return "<ol class=\"list\">\(items)</ol>"
+        return PageParts.incidents(rows, view.clock)
     }
 
     /// A list of devices with links to their pages.
-    static func devices(_ devices: some Sequence<HubDevice>, _ view: HubView, withSite: Bool) -> HTML {
+    static func devices(_ devices: some Sequence<HubDevice>, _ view: HubView) -> HTML {
         let items = devices.map { device -> HTML in
-            let name = withSite ? device.place.description : device.place.device
-            let length: HTML? = view.since(device).map { view.clock.lasting(since: $0) }
-            return """
-                <li><a href="\(FleetLink.device(device.place))">\(Sign.svg(view.account(of: device)))<b>\(name)</b>\
-                <span class="long">\(length)</span><span class="soft">\(view.words(device))</span></a></li>
-                """
+            let mark = view.account(of: device).rawValue
+            let reason: HTML? = view.reason(of: device).map { "<small>\(Sign.tag(mark))\($0)</small>" }
+            return PageParts.target(
+                mark: mark,
+                "<a href=\"\(FleetLink.device(device.place))\"><bdi>\(device.place.device)</bdi></a>",
+                summary: "\(device.place.site)",
+                state: view.state(of: device),
+                since: view.since(device).map { view.clock.lasting(since: $0) },
+                reason: reason
+            )
         }
-        return items.isEmpty ? "<p class=\"empty\">No machines.</p>" : "<ol class=\"list\">\(items)</ol>"
-    }
-
-    /// Returns a sentence such as `3 of 120 machines are silent`, or `50 of 120 machines are without link, 30 silent`.
-    /// Returns nil if all machines are online without a fault.
-    static func headline(_ faults: [(words: String, count: Int)], silent: Int, unheard: Int, of all: Int) -> String? {
-        func sentence(_ count: Int, _ words: String) -> String {
-            "\(count) of \(all) \(all == 1 ? "machine" : "machines") \(count == 1 ? "is" : "are") \(words)"
-        }
-        let states = faults + (silent > 0 ? [("silent", silent)] : [])
-        if let first = states.first {
-            return sentence(first.count, first.words)
-                + states.dropFirst().map { ", \($0.count) \($0.words)" }.joined()
-        }
-        return unheard > 0 ? sentence(unheard, "not known yet") : nil
+        return items.isEmpty ? "<p class=\"empty\">No machines.</p>" : "<ul class=\"targets machines\">\(items)</ul>"
     }
 
     /// Renders a bar of the devices of a site by state. If the devices are few, each has its own segment.

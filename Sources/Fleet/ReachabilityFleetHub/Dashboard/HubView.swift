@@ -12,7 +12,7 @@ struct HubView {
     /// The open incidents. Unexplained incidents come first, then the largest.
     let open: [IncidentSummary]
     let clock: PageClock
-    private let faults: [DeviceID: Attribution]
+    private let faults: [DeviceID: FleetIncident.OwnOutage]
 
     init(_ hub: Hub, now: Duration) {
         (self.hub, self.now, sites) = (hub, now, HubSite.all(hub))
@@ -24,23 +24,22 @@ struct HubView {
         }
     }
 
-    /// The numbers of machines by their open outage, such as `without link`, the most frequent first. Silent machines are not included.
-    var faultCounts: [(words: String, count: Int)] {
-        var states: [DeviceID: String] = [:]
-        for incident in hub.book.incidents where incident.isOpen {
-            for (name, part) in incident.parts {
-                guard let outage = part.inOrder.last(where: { $0.end == nil }),
-                    let place = DeviceID(site: incident.site, device: name),
-                    hub.devices[place]?.presence.standing != .silent
-                else { continue }
-                states[place] = FaultDescription.state(outage.reported.attribution, outage.reported.cause)
-            }
+    /// Returns a sentence about the machines of sites, such as `50 of 120 machines are without link, 30 silent`, and its account.
+    func headline(of sites: [HubSite]) -> (account: LedgerAccount, sentence: String) {
+        func count(_ standing: DevicePresence.Standing) -> Int { sites.reduce(0) { $0 + $1.count(standing) } }
+        let (all, away) = (sites.reduce(0) { $0 + $1.deviceCount }, count(.sleeping) + count(.leaving))
+        let (affected, unheard) = (HubSite.affected(at: sites), count(.unknown))
+        let states = affected.isEmpty && unheard > 0 ? [(words: "not known yet", count: unheard)] : affected
+        guard let first = states.first else {
+            if away > 0 { return (.up, "\(all - away) of \(all) machines are online, \(away) asleep or shut down") }
+            return (.up, all == 1 ? "The machine is online" : "All \(all) machines are online")
         }
-        let counts = Dictionary(grouping: states.values, by: \.self).mapValues(\.count)
-        return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { ($0.key, $0.value) }
+        let names = Set(sites.map(\.name))
+        let worst = affected.isEmpty ? nil : open.first { names.contains($0.site) }
+        let subject = "\(first.count) of \(all) \(all == 1 ? "machine" : "machines") \(first.count == 1 ? "is" : "are")"
+        let others = states.dropFirst().map { ", \($0.count) \($0.words)" }.joined()
+        return (worst?.attribution.account ?? .unknown, "\(subject) \(first.words)\(others)")
     }
-
-    func count(_ standing: DevicePresence.Standing) -> Int { sites.reduce(0) { $0 + $1.count(standing) } }
 
     /// Returns the devices of a site, in the order of lists.
     func devices(of site: String? = nil) -> [HubDevice] {
@@ -49,34 +48,45 @@ struct HubView {
         }.map(\.1)
     }
 
-    /// Returns the position of a device in lists. Devices that are silent for an unknown reason come first.
+    /// Returns the position of a device in lists: unexplained silence, other silence, and outages come first.
     func rank(_ device: HubDevice) -> Int {
         if hub.isUnexplained(device.place) { return 0 }
-        return 1 + (order.firstIndex(of: device.presence.standing) ?? 0)
-    }
-
-    private var order: [DevicePresence.Standing] { [.silent, .unknown, .sleeping, .leaving, .online] }
-
-    func account(of device: HubDevice) -> LedgerAccount { hub.account(of: device, faults) }
-
-    /// Returns a short description of the state of a device.
-    func words(_ device: HubDevice) -> String {
         switch device.presence.standing {
-        case .online:
-            device.presence.report?.path == "notReachable"
-                ? "online, without internet" : faults[device.place] == nil ? "online" : "online, with an outage"
-        case .silent: "silent, \((hub.verdict(of: device.place) ?? .unexplained).people)"
-        case .unknown: "not known yet"
-        case .sleeping: "asleep"
-        case .leaving:
-            "left\(device.presence.report?.reason.map { ", \($0)" } ?? "")"
+        case .silent: return 1
+        case _ where faults[device.place] != nil: return 2
+        case .unknown: return 3
+        case .sleeping: return 4
+        case .leaving: return 5
+        case .online: return 6
         }
     }
 
-    /// Returns the time since which a device is in its state; nil if it is not known.
+    func account(of device: HubDevice) -> LedgerAccount { hub.account(of: device, faults) }
+
+    /// Returns the state of a device in a few words.
+    func state(of device: HubDevice) -> String {
+        guard device.presence.standing == .online else { return FleetParts.words(device.presence.standing) }
+        return faults[device.place].map(FaultDescription.state)
+            ?? (device.presence.report?.path == "notReachable" ? "without internet" : "online")
+    }
+
+    /// Returns the reason of the state of a device; nil if there is none to report.
+    func reason(of device: HubDevice) -> String? {
+        switch device.presence.standing {
+        case .silent: (hub.verdict(of: device.place) ?? .unexplained).people
+        case .leaving: device.presence.report?.reason
+        case .online:
+            faults[device.place].map {
+                "\($0.reported.target): \(FaultDescription.sentence($0.reported.attribution, $0.reported.cause))"
+            }
+        case .unknown, .sleeping: nil
+        }
+    }
+
+    /// Returns the time since which a device is in its state; nil if it is not known. The time of an outage is that of the machine.
     func since(_ device: HubDevice) -> Duration? {
         switch device.presence.standing {
-        case .online: device.gap?.until
+        case .online: faults[device.place]?.start ?? device.gap?.until
         case .silent, .leaving, .sleeping: device.gap?.since
         case .unknown: device.presence.heard
         }
@@ -117,9 +127,9 @@ enum FaultDescription {
         }
     }
 
-    /// Returns the state of machines with a fault.
-    static func state(_ attribution: Attribution, _ cause: OutageCause?) -> String {
-        switch (attribution, cause) {
+    /// Returns the state of a machine with an open outage.
+    static func state(_ outage: FleetIncident.OwnOutage) -> String {
+        switch (outage.reported.attribution, outage.reported.cause) {
         case (.us, .link?): "without link"
         case (.us, .route?): "without route"
         case (.us, .address?): "without address"

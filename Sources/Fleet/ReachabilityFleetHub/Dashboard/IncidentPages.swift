@@ -5,12 +5,25 @@ import ReachabilityServer
 import ReachabilityService
 
 extension HubAPI {
-    /// Renders the incidents of all sites, the latest first.
-    func incidentsPage(_: Query, _ view: HubView) throws(Problem) -> Layout {
-        let latest = try latest(limit: 200)
+    /// The maximum number of incidents on a page.
+    private static let incidentLimit = 50
+
+    /// Renders the incidents of all sites: open ones, then the latest.
+    func incidentsPage(_ query: Query, _ view: HubView) throws(Problem) -> Layout {
+        let (after, limit) = (query.after, Self.incidentLimit)
+        let found = try disk { () throws(HistoryError) in
+            try store.incidents(IncidentQuery(after: after, limit: limit + 1))
+        }
+        let latest = found.prefix(limit)
+        let next = found.count > limit ? latest.last?.id : nil
+        let first = after == nil ? view.open.prefix(limit) : []
+        let known = Set(first.map(\.id))
+        let listed = first + latest.filter { !known.contains($0.id) }
+        let older: HTML? = next.map { "<a href=\"\(Query.link("/incidents", [("after", $0)]))\">Older</a>. " }
+        let newest: HTML? = after == nil ? nil : "<a href=\"/incidents\">The latest</a>. "
         let open = view.open.count
         let sentence =
-            latest.isEmpty
+            listed.isEmpty
             ? "No incident so far"
             : open == 0 ? "No open incidents" : open == 1 ? "1 open incident" : "\(open) open incidents"
         let account: LedgerAccount = view.open.first?.attribution.account ?? .up
@@ -20,8 +33,8 @@ extension HubAPI {
             """
         let main: HTML = """
             \(PageParts.hero(account, sentence, lead: lead))
-            \(PageParts.card("list", "Latest incidents", FleetParts.incidents(latest, view)))
-            \(PageParts.more(api: "/v1/incidents"))
+            \(PageParts.card("list", "Incidents", FleetParts.incidents(Array(listed), view)))
+            \(PageParts.more("\(newest)\(older)", api: "/v1/incidents"))
             """
         return Layout(sentence, account, at: "/incidents", main: main)
     }

@@ -7,34 +7,36 @@ import ReachabilityService
 extension HubAPI {
     /// The maximum number of devices and of sites on the overview.
     private static let overviewLimit = 100
+    /// The maximum number of open incidents on the overview.
+    private static let openLimit = 20
 
-    /// Renders the overview: the state of the fleet in one sentence, unexplained absences, the sites, and the latest
-    /// incidents.
-    func overviewPage(_: Query, _ view: HubView) throws(Problem) -> Layout {
+    /// Renders the overview: the state of the fleet in one sentence, unexplained absences, the sites, and the incidents.
+    func overviewPage(_ query: Query, _ view: HubView) throws(Problem) -> Layout {
+        let isWall = query.text("kiosk") != nil
         let (account, sentence, lead) = Self.headline(view, follower.status)
         let unexplained = view.devices().prefix { view.hub.isUnexplained($0.place) }
         let silent: HTML? =
-            unexplained.isEmpty
+            unexplained.isEmpty || isWall
             ? nil
             : """
             <h2 id="silent">Silent for an unknown reason</h2><div class="card">\
-            \(FleetParts.devices(unexplained.prefix(Self.overviewLimit), view, withSite: true))</div>\(Self.rest(unexplained.count))
+            \(FleetParts.devices(unexplained.prefix(Self.overviewLimit), view))</div>\(Self.rest(unexplained.count))
             """
-        let open = view.open
-        let lasting: HTML? =
-            open.isEmpty
-            ? nil
-            : "<h2 id=\"open\">Open incidents</h2><div class=\"card\">\(FleetParts.incidents(Array(open.prefix(Self.overviewLimit)), view))</div>"
-        let over = try latest().filter { $0.end != nil }
+        let incidents = view.open.prefix(Self.openLimit) + (try latest()).filter { $0.end != nil }
+        let below: HTML = """
+            \(PageParts.card("last", "Incidents <small>one entry per root cause</small>", FleetParts.incidents(Array(incidents), view)))\
+            \(PageParts.notifiers(notifiers()))
+            \(PageParts.more("<a href=\"/devices\">All machines</a>. <a href=\"/incidents\">All incidents</a>. ", api: "/v1/devices", "/v1/incidents"))
+            """
         let main: HTML = """
             \(PageParts.hero(account, sentence, lead: lead))
-            <div data-part="silent">\(silent)</div><div data-part="open">\(lasting)</div>
+            <div data-part="silent">\(silent)</div>
             \(PageParts.card("sites", "Sites", Self.rows(view)))
-            \(PageParts.card("last", "Latest ended incidents", FleetParts.incidents(over, view)))\
-            \(PageParts.notifiers(notifiers()))
-            \(PageParts.more("<a href=\"/devices\">All machines</a>. ", api: "/v1/devices", "/v1/incidents"))
+            \(isWall ? nil : below)
             """
-        return Layout(sentence, account, at: "/", main: main)
+        var layout = Layout(sentence, account, at: "/", main: main)
+        layout.isWall = isWall
+        return layout
     }
 
     private static func headline(_ view: HubView, _ broker: BrokerFollower.Status) -> (LedgerAccount, String, HTML) {
@@ -48,18 +50,10 @@ extension HubAPI {
         if all == 0 {
             return (.unknown, "No machines yet", "Start reachability fleet agent on a machine, with this broker.")
         }
-        let first = view.open.first
-        let affected = view.sites.reduce(0) { $0 + $1.affected }
-        let (silent, unheard) = (view.count(.silent), view.count(.unknown))
-        guard
-            let sentence = FleetParts.headline(view.faultCounts, silent: silent, unheard: unheard, of: all)
-        else {
-            return (.up, all == 1 ? "The machine is online" : "All \(all) machines are online", known)
-        }
+        let (account, sentence) = view.headline(of: view.sites)
         let count = view.sites.count { $0.affected > 0 }
         let spread = count > 0 && view.sites.count > 1 ? ", at \(count) of \(view.sites.count) sites" : ""
-        let account: LedgerAccount = affected == 0 ? .unknown : first?.attribution.account ?? .unknown
-        return (account, sentence + spread, "\(first.map { lasting($0, view) }) \(known)")
+        return (account, sentence + spread, "\(view.open.first.map { lasting($0, view) }) \(known)")
     }
 
     /// Describes the first open incident, and the number of others.
@@ -77,24 +71,30 @@ extension HubAPI {
     private static func rows(_ view: HubView) -> HTML {
         if view.sites.isEmpty { return "<p class=\"empty\">No machines yet.</p>" }
         let sorted = view.sites.sorted { one, other in
-            (one.unexplained, one.count(.silent), other.name) > (other.unexplained, other.count(.silent), one.name)
+            let (left, right) = ((one.unexplained, one.affected), (other.unexplained, other.affected))
+            return left == right ? one.name < other.name : left > right
         }
         let rows = sorted.prefix(overviewLimit).map { site -> HTML in
-            let words = FleetParts.counts(site)
-            let incidents: HTML? =
-                site.incidents.isEmpty
-                ? nil
-                : "<small>\(site.incidents.count == 1 ? "1 open incident" : "\(site.incidents.count) open incidents")</small>"
-            return PageParts.row(
+            let account = view.headline(of: [site]).account
+            let states = HubSite.affected(at: [site]).map { "\($0.count) \($0.words)" }
+            let worst = view.open.first { $0.site == site.name }
+            let reason: HTML? = worst.map { incident in
+                "<small>\(Sign.tag(account.rawValue))\(FaultDescription.heading(incident.attribution, incident.cause))</small>"
+            }
+            return PageParts.target(
+                mark: account.rawValue,
+                "<a href=\"\(FleetLink.site(site.name))\"><bdi>\(site.name)</bdi></a>",
+                summary: site.deviceCount == 1 ? "one machine" : "\(site.deviceCount) machines",
                 """
-                <a href="\(FleetLink.site(site.name))"><bdi>\(site.name)</bdi></a>\
-                <small>\(site.deviceCount == 1 ? "one machine" : "\(site.deviceCount) machines")</small>
+                \(FleetParts.shares(site, label: "\(site.name): \(FleetParts.counts(site))"))\
+                <span class="share">\(site.count(.online)) online</span>
                 """,
-                "<div class=\"spans\">\(FleetParts.shares(site, label: "\(site.name): \(words)"))</div>",
-                state: "<p>\(words)</p>\(incidents)"
+                state: states.isEmpty ? "no fault" : states.joined(separator: ", "),
+                since: worst.map { view.clock.lasting(since: $0.start) },
+                reason: reason
             )
         }
-        return "\(Array(rows))\(rest(sorted.count))"
+        return "<ul class=\"targets sites\">\(Array(rows))</ul>\(rest(sorted.count))"
     }
 
     private static func rest(_ count: Int) -> HTML? {
@@ -111,13 +111,7 @@ extension HubAPI {
         let name = query["site"]
         guard let site = view.sites.first(where: { $0.name == name }) else { return nil }
         let devices = view.devices(of: name)
-        let away = site.count(.silent) + site.count(.unknown)
-        let account: LedgerAccount =
-            site.unexplained > 0 ? .unknown : site.count(.silent) > 0 ? .them : away > 0 ? .unknown : .up
-        let sentence =
-            away == 0
-            ? "All machines of \(name) are known"
-            : "\(away) of \(site.deviceCount) at \(name) \(away == 1 ? "is" : "are") silent or not known"
+        let (account, sentence) = view.headline(of: [site])
         let more: HTML? =
             devices.count > Self.siteDeviceLimit
             ? """
@@ -125,14 +119,14 @@ extension HubAPI {
             """ : nil
         let counts = FleetParts.counts(site)
         let shares: HTML = "<div class=\"inside\">\(FleetParts.shares(site, label: counts))</div>"
-        let list = FleetParts.devices(devices.prefix(Self.siteDeviceLimit), view, withSite: false)
+        let list = FleetParts.devices(devices.prefix(Self.siteDeviceLimit), view)
         let main: HTML = """
-            \(PageParts.hero(account, sentence, lead: "\(counts)."))
+            \(PageParts.hero(account, "\(name): \(sentence)", lead: "\(counts)."))
             \(PageParts.card("share", "Overview", shares))
             \(PageParts.card("machines", "Machines", "\(list)\(more)"))
             \(PageParts.card("incidents", "Incidents", FleetParts.incidents(try latest(of: name), view)))
             \(PageParts.more(api: "/v1/devices?site=\(name.percentEncoded)"))
             """
-        return Layout(sentence, account, at: "/", main: main)
+        return Layout("\(name): \(sentence)", account, at: "/", main: main)
     }
 }

@@ -43,14 +43,8 @@ package final class Access: Sendable {
     /// A Boolean value that indicates whether a token permits changes.
     var hasAdministrator: Bool { rules.tokens.contains { $0.scope == .admin } }
 
-    /// The path under which a reverse proxy publishes the server, such as `/network`; empty without one.
-    package var basePath: String { state.withLock { $0.settings.basePath.map { "/" + $0 }.joined() } }
-
-    /// Removes the path under which a reverse proxy publishes the server from a request.
-    func removeBasePath(of request: inout WebRequest) {
-        let base = state.withLock(\.settings.basePath)
-        if request.path.starts(with: base) { request.path.removeFirst(base.count) }
-    }
+    /// The segments of the path at which a reverse proxy publishes the server.
+    var basePath: [String] { state.withLock(\.settings.basePath) }
 
     /// The TLS context of new connections; nil without a certificate.
     package var tls: NIOSSLContext? { state.withLock(\.identity?.context) }

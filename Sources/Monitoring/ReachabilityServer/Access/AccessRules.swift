@@ -51,7 +51,7 @@ struct AccessRules: Sendable {
         case .loopback where tokens.isEmpty: return nil
         case .loopback, .secured(certificate: .some):
             return try PresentedToken(request.headers).map { presented throws(Problem) in try token(presented) }
-        case .secured(certificate: nil): return try token(PresentedToken(request.headers))
+        case .secured(certificate: nil), .open: return try token(PresentedToken(request.headers))
         }
     }
 

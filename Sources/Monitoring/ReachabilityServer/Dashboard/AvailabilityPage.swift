@@ -10,7 +10,10 @@ extension API {
         let items = snapshot.order.map { name in
             (name: name, value: times.times(of: name, in: window).availability)
         }
-        let worst = items.compactMap(\.value.availability).min()
+        let lowest = items.filter { $0.value.availability != nil }
+            .min { ($0.value.availability ?? 1) < ($1.value.availability ?? 1) }
+        let worst = lowest?.value.availability
+        let name = worst.flatMap { $0 < 1 ? lowest?.name : nil }.map { "The lowest is that of \($0). " } ?? ""
         let sentence =
             worst.map { $0 == 1 ? "Nothing was lost" : "At least \($0.shortPercent) %" } ?? "Nothing was observed"
         let account = worst == nil ? .unknown : worst == 1 ? .up : Self.costliest(items.map(\.value))
@@ -18,7 +21,7 @@ extension API {
             mark: account.rawValue,
             "\(sentence).",
             when: "Of the time observed in the last \(window.choice.name).",
-            lead: "Time without observation does not count as up. It only widens the bounds."
+            lead: "\(name)Time without observation does not count as up. It only widens the bounds."
         )
         let rows = items.map { Self.row($0.name, $0.value) }
         let table = PageParts.card(

@@ -37,7 +37,7 @@ extension API {
             let answer = layout.answer(
                 snapshot.clock,
                 host: HostName.ofMachine ?? "reachability",
-                base: access.basePath,
+                root: query.request.root,
                 hasLogin: access.hasAdministrator && !query.request.mayChange,
                 version: self.version,
                 notice: status.flatMap(Self.notice)
@@ -66,13 +66,14 @@ extension API {
 final class PageCache: Sendable {
     struct Key: Hashable {
         private let path: [String]
+        private let root: String
         private let query: [String: String]
         private let isCompressed: Bool
         /// A Boolean value that indicates whether the page has forms.
         private let mayChange: Bool
 
         init(_ request: WebRequest) {
-            (path, query, isCompressed) = (request.path, request.query, request.acceptsGzip)
+            (path, root, query, isCompressed) = (request.path, request.root, request.query, request.acceptsGzip)
             mayChange = request.mayChange
         }
     }

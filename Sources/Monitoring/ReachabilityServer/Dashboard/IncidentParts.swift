@@ -16,12 +16,6 @@ struct RootCause {
         return ends.count == outages.count ? ends.max() : nil
     }
 
-    /// Returns the incident with the outages of some targets; nil without one.
-    func limited(to targets: Set<String>) -> RootCause? {
-        let own = outages.filter { targets.contains($0.target) }
-        return own.isEmpty ? nil : RootCause(outages: own)
-    }
-
     /// Groups outages as ``IncidentTracker`` does.
     ///
     /// - Parameter outages: The outages, latest first.
@@ -62,8 +56,8 @@ struct RootCause {
 }
 
 extension API {
-    /// The maximum number of outages that are read for a page of incidents.
-    private static let readLimit = 1000
+    /// The maximum number of outages that are read for a list of incidents.
+    private static let readLimit = 5000
 
     /// Returns the latest incidents that match a filter, latest first.
     ///
@@ -74,19 +68,30 @@ extension API {
         limit: Int,
         _ snapshot: MonitoringService.Snapshot
     ) -> (incidents: [RootCause], next: String?) {
-        let known = try? reader.summaries(filter, after: after, limit: Self.readLimit, snapshot)
+        // An incident has at most one outage of each target.
+        let targets = max(1, filter.targets?.count ?? snapshot.order.count)
+        let count = limit < Self.readLimit / targets ? max(1000, (limit + 1) * targets) : Self.readLimit
+        let known = try? reader.summaries(filter, after: after, limit: count, snapshot)
         // If the history cannot be read, those in memory are shown. A notice on the page reports the fault.
         let outages =
             known
-            ?? snapshot.accounting.outages(filter, upTo: snapshot.now, limit: Self.readLimit, at: snapshot.now)
+            ?? snapshot.accounting.outages(filter, upTo: snapshot.now, limit: count, at: snapshot.now)
             .map { OutageSummary($0, at: snapshot.now) }
         var groups = RootCause.groups(of: outages, snapshot)
         // The last group may be incomplete.
-        if outages.count >= Self.readLimit, groups.count > 1 { groups.removeLast() }
+        if outages.count >= count, groups.count > 1 { groups.removeLast() }
         let shown = Array(groups.prefix(limit))
         let ids = Set(shown.flatMap { $0.outages.map(\.id) })
         let rest = outages.firstIndex { !ids.contains($0.id) }
         return (shown, rest.flatMap { $0 > 0 ? outages[$0 - 1].id : nil })
+    }
+
+    /// Returns the ongoing incidents that match a filter, latest first. All ongoing outages are in memory.
+    func ongoing(_ filter: OutageFilter, _ snapshot: MonitoringService.Snapshot) -> [RootCause] {
+        var filter = filter
+        filter.isOpen = true
+        let outages = snapshot.accounting.outages(filter, upTo: snapshot.now, limit: .max, at: snapshot.now)
+        return RootCause.groups(of: outages.map { OutageSummary($0, at: snapshot.now) }, snapshot)
     }
 
     /// Returns the incident of an outage, with the outages that began at about the same time.
@@ -105,7 +110,7 @@ extension API {
     /// Returns the card with the latest incidents.
     func incidentCard(_ snapshot: MonitoringService.Snapshot, _ filter: OutageFilter, limit: Int) -> HTML {
         let (latest, next) = incidents(filter, limit: limit, snapshot)
-        let link = OutageChoice(target: filter.target).link()
+        let link = OutageChoice(target: filter.targets?.first).link()
         let more: HTML? = next == nil ? nil : "<p class=\"more\"><a href=\"\(link)\">All incidents</a></p>"
         return """
             <h2 id="incidents">Incidents <small>one entry per root cause</small></h2>
@@ -113,44 +118,31 @@ extension API {
             """
     }
 
-    /// Returns a list of incidents by day, with links to their pages. The script of the page groups them by days of the reader's time zone.
+    /// Returns a list of incidents by day, with links to their pages.
     func list(_ incidents: [RootCause], _ snapshot: MonitoringService.Snapshot) -> HTML {
-        if incidents.isEmpty { return "<p class=\"empty\">No incidents.</p>" }
-        var day = ""
-        let items = incidents.map { incident -> HTML in
-            let date = String(snapshot.time(incident.start).text.prefix(10))
-            defer { day = date }
-            let heading: HTML? = date == day ? nil : "<li class=\"day\">\(date)</li>"
-            return "\(heading)\(item(incident, snapshot))"
-        }
-        return "<ol class=\"incidents\">\(items)</ol>"
+        PageParts.incidents(incidents.map { row($0, snapshot) }, snapshot.clock)
     }
 
-    private func item(_ incident: RootCause, _ snapshot: MonitoringService.Snapshot) -> HTML {
-        let (first, isPast) = (incident.first, incident.end != nil)
+    private func row(_ incident: RootCause, _ snapshot: MonitoringService.Snapshot) -> IncidentRow {
+        let (first, names) = (incident.first, incident.outages.map(\.target))
         let explained = try? OutageKey(first.id).flatMap { try reader.outage(with: $0, snapshot) }
         let reason = explained.flatMap { explained in
             explained.actor.map { "caused by \($0.text)" } ?? explained.checkSentence
                 ?? StateDescription.explanation(explained.outage.deciding(at: snapshot.now).reason)?.meaning
         }
-        let names = incident.outages.map(\.target)
-        let targets =
-            names.count > 1 && Set(names).isSuperset(of: snapshot.order)
-            ? "all \(names.count) targets"
-            : names.prefix(4).joined(separator: ", ") + (names.count > 4 ? " and \(names.count - 4) more" : "")
-        let length: HTML =
-            incident.end.map { end in
-                let exact = explained.map { $0.outage.bounds(at: snapshot.now) } ?? (end - incident.start).units
-                return
-                    "<span title=\"\(names.count == 1 ? exact : (end - incident.start).units)\">\((end - incident.start).rounded)</span>"
-            } ?? "<b>ongoing</b>, \(snapshot.lasting(since: incident.start))"
-        let moment = snapshot.clock.time(snapshot.calendar.wall(at: incident.start), .hour)
-        return """
-            <li><a href="\(PageLink.outage(first.id))">\(Sign.svg(first.state.account))\(moment)\
-            <span class="what"><b>\(StateDescription.sentence(first.state, of: first.target, isPast: isPast))</b><small>\(reason ?? "")</small></span>\
-            <span class="party">\(Sign.tag(first.state.mark))</span><span class="soft"><bdi>\(targets)</bdi></span>\
-            <span class="long">\(length)</span></a></li>
-            """
+        let isAll = names.count > 1 && Set(names).isSuperset(of: snapshot.order)
+        let length = incident.end.map { $0 - incident.start }
+        let exact = explained.flatMap { names.count == 1 ? $0.outage.bounds(at: snapshot.now) : nil }
+        return IncidentRow(
+            link: PageLink.outage(first.id),
+            mark: first.state.mark,
+            start: snapshot.calendar.wall(at: incident.start),
+            StateDescription.sentence(first.state, of: first.target, isPast: length != nil),
+            reason: reason,
+            affected: isAll ? ["all \(names.count) targets"] : names,
+            count: isAll ? 1 : names.count,
+            length: length.map { "<span title=\"\(exact ?? $0.units)\">\($0.rounded)</span>" }
+        )
     }
 }
 

@@ -57,8 +57,8 @@ extension API {
         let (page, next) = incidents(filter, after: after, limit: Self.incidentLimit, snapshot)
         let (latest, more) = incidents(filter, limit: .max, snapshot)
         let total = sums.reduce(0) { $0 + $1.count }
-        let open = latest.count { $0.end == nil }
-        let account = latest.first { $0.end == nil }?.first.state.account ?? .up
+        let ongoing = ongoing(filter, snapshot)
+        let (open, account) = (ongoing.count, ongoing.first?.first.state.account ?? .up)
         let number = more == nil ? "\(latest.count)" : "More than \(latest.count)"
         let count = latest.count == 1 ? "One incident" : "\(number) incidents"
         let now = open == 0 ? "none ongoing" : open == 1 ? "one ongoing" : "\(open) ongoing"
@@ -73,7 +73,7 @@ extension API {
             \(chosen.map { "\($0). " } ?? "")An incident is one root cause. It has an outage of each target that it affects: \
             \(total == 1 ? "one outage" : "\(total) outages").
             """
-        let sheet: HTML = "\(newest)\(older)<a href=\"/outages.csv\" download>As CSV</a>. "
+        let sheet: HTML = "\(newest)\(older)<a href=\"/outages.csv\" download>The latest 1,000 outages as CSV</a>. "
         let main: HTML = """
             \(PageParts.hero(account, sentence, lead: lead))
             \(PageParts.card("causes", "Time lost by cause \(Self.windows(choice))", Self.causes(sums, choice)))

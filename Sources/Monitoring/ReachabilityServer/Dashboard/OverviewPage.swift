@@ -76,13 +76,18 @@ extension API {
             ? nil
             : "<small title=\"\(check)\">\(Sign.tag(state.mark))\(state.isDegraded ? check : sentence)</small>"
         let latency = isFine || state.isDegraded ? snapshot.findings[name]?.finding.latency : nil
-        return """
-            <li class="target t-\(state.mark)">\(Sign.svg(mark: state.mark))\
-            <div>\(PageParts.link(to: name))<small>\(snapshot.targets[name]?.summary ?? "")</small></div>\
-            \(window.strip(known, height: 26, of: count, snapshot))\(PageParts.percent(of: known.availability))\
-            \(spark(of: name, snapshot))<span>\(latency?.latency ?? "–")</span>\
-            <div class="state"><p><b>\(StateDescription.word(state))</b> \(snapshot.lasting(since: since))</p>\(reason)</div></li>
+        return PageParts.target(
+            mark: state.mark,
+            PageParts.link(to: name),
+            summary: "\(snapshot.targets[name]?.summary ?? "")",
             """
+            \(window.strip(known, height: 26, of: count, snapshot))\(PageParts.percent(of: known.availability))\
+            \(spark(of: name, snapshot))<span>\(latency?.latency ?? "–")</span>
+            """,
+            state: StateDescription.word(state),
+            since: snapshot.lasting(since: since),
+            reason: reason
+        )
     }
 
     /// Returns the medians of a target's latency in the last four hours as a line.

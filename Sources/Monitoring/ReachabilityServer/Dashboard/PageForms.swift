@@ -28,7 +28,7 @@ extension API {
             // A browser asks for a token only after 401.
             .get("/login") { query throws(Problem) in
                 if query.request.token == nil { throw Problem.unauthorized("enter a token as the password") }
-                return .seeOther("/")
+                return .seeOther("/", query)
             },
         ]
     }
@@ -43,9 +43,8 @@ extension API {
             guard query.request.headers.contains(name: "Origin") else {
                 throw Problem(.forbidden, "the forms of pages are for browsers; see /openapi.json for programs")
             }
-            return .seeOther(
-                try handler(query, try WebRequest.fields(of: String(decoding: query.request.body, as: UTF8.self)[...]))
-            )
+            let fields = try WebRequest.fields(of: String(decoding: query.request.body, as: UTF8.self)[...])
+            return .seeOther(try handler(query, fields), query)
         }
     }
 
@@ -99,9 +98,10 @@ extension API {
     func forms(of outage: String, _ request: WebRequest) -> HTML? {
         guard request.mayChange else { return nil }
         let path = "\(PageLink.outage(outage))/note"
+        let hint = statusPage.withLock { $0?.notePrefix.map { ", or “\($0) …”" } } ?? ""
         return """
             <div class="forms"><form method="post" action="\(path)"><input name="text" required maxlength="\(OutageNote.textLimit)" \
-            placeholder="Note" aria-label="Note"><button>Add the note</button></form><form method="post" action="\(path)">\
+            placeholder="Note\(hint)" aria-label="Note"><button>Add the note</button></form><form method="post" action="\(path)">\
             <input type="hidden" name="text" value="Acknowledged."><button>Acknowledge</button></form></div>
             """
     }
@@ -114,9 +114,9 @@ extension WebRequest {
 
 extension WebAnswer {
     /// Returns a redirection to a page.
-    fileprivate static func seeOther(_ path: String) -> WebAnswer {
+    fileprivate static func seeOther(_ path: String, _ query: Query) -> WebAnswer {
         var answer = WebAnswer(.seeOther).unstored
-        answer.headers.append(("Location", path))
+        answer.headers.append(("Location", query.request.url(of: path)))
         return answer
     }
 }

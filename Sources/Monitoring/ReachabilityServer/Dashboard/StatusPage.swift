@@ -45,11 +45,14 @@ extension API {
             }
             return PageParts.card("group-\(index)", "\(group.name ?? "Services") <small>90 days</small>", "\(rows)")
         }
-        let incidents = publicIncidents(settings, snapshot).map { incident -> HTML in
+        let incidents = publicIncidents(settings, snapshot).map { incident, notes -> HTML in
             let length = snapshot.length(from: incident.start, to: incident.end)
+            let notes = notes.map { note -> HTML in
+                "<span class=\"soft\">\(snapshot.time(note.instant)) <bdi>\(note.text)</bdi></span>"
+            }
             return """
                 <li>\(Sign.svg(.them))\(snapshot.time(incident.start))<span>\(incident.publicSentence)</span>\
-                <span class="long">\(length)\(incident.end == nil ? ", ongoing" : "")</span></li>
+                <span class="long">\(length)\(incident.end == nil ? ", ongoing" : "")</span>\(notes)</li>
                 """
         }
         let list: HTML =
@@ -73,23 +76,23 @@ extension API {
         let (settings, snapshot) = (try publicSettings(), service.snapshot)
         try query.checkNames()
         let incidents = publicIncidents(settings, snapshot)
-        let title = settings.title
-        let entries = incidents.map { incident -> HTML in
+        let (title, page) = (settings.title, query.request.url(of: "/status"))
+        let entries = incidents.map { incident, notes -> HTML in
             let start = snapshot.time(incident.start).text
             let end = incident.end.map { snapshot.time($0).text }
             let length = incident.end.map { " for \(($0 - incident.start).rounded)" } ?? ""
             return """
                 <entry><id>urn:reachability:\(incident.first.id)</id><title>\(incident.publicSentence)\(length)</title>\
-                <published>\(start)</published><updated>\(end ?? start)</updated><link href="\(access.basePath)/status"/>\
-                <content>From \(start) to \(end ?? "now").</content></entry>
+                <published>\(start)</published><updated>\(end ?? start)</updated><link href="\(page)"/>\
+                <content>\((["From \(start) to \(end ?? "now")."] + notes.map { $0.text }).joined(separator: "\n"))</content></entry>
                 """
         }
-        let updated = snapshot.time(incidents.first.map { $0.end ?? $0.start } ?? service.start).text
+        let updated = snapshot.time(incidents.first.map { $0.0.end ?? $0.0.start } ?? service.start).text
         let feed: HTML = """
             <?xml version="1.0" encoding="utf-8"?>
             <feed xmlns="http://www.w3.org/2005/Atom"><id>urn:reachability:status:\(title)</id><title>\(title)</title>\
             <updated>\(updated)</updated><author><name>\(title)</name></author>\
-            <link href="\(access.basePath)/status"/><link rel="self" href="\(access.basePath)/status/feed"/>\(entries)</feed>
+            <link href="\(page)"/><link rel="self" href="\(query.request.url(of: "/status/feed"))"/>\(entries)</feed>
             """
         return WebAnswer(type: "application/atom+xml; charset=utf-8", Array(feed.text.utf8)).tagged(for: query.request)
     }
@@ -124,16 +127,20 @@ extension API {
         return answer.tagged(for: query.request)
     }
 
-    /// Returns the latest incidents of the chosen targets, latest first.
+    /// Returns the latest incidents of the chosen targets, latest first, with their public notes.
     private func publicIncidents(
         _ settings: StatusPageSettings,
         _ snapshot: MonitoringService.Snapshot
-    ) -> [RootCause] {
+    ) -> [(RootCause, notes: [(instant: LedgerInstant, text: String)])] {
         var filter = OutageFilter()
-        filter.from = snapshot.now - Self.incidentTime
-        let targets = Set(settings.targets)
-        let all = incidents(filter, limit: .max, snapshot).incidents
-        return Array(all.lazy.compactMap { $0.limited(to: targets) }.prefix(Self.incidentLimit))
+        (filter.targets, filter.from) = (settings.targets, snapshot.now - Self.incidentTime)
+        let incidents = incidents(filter, limit: Self.incidentLimit, snapshot).incidents
+        guard let prefix = settings.notePrefix else { return incidents.map { ($0, []) } }
+        let notes = (try? reader.notes(on: incidents.flatMap { $0.outages.map(\.id) }, snapshot)) ?? [:]
+        return incidents.map { incident in
+            let own = incident.outages.flatMap { notes[$0.id] ?? [] }.filter { $0.text.hasPrefix(prefix) }
+            return (incident, own.map { ($0.instant, String($0.text.dropFirst(prefix.count).drop { $0 == " " })) })
+        }
     }
 }
 

@@ -182,11 +182,10 @@ package final class Query {
         }
     }
 
-    /// Returns the URL of the page that follows a key.
+    /// Returns the relative URL of the page that follows a key.
     func link(after key: String) -> String {
         let others = request.query.filter { $0.key != "after" }.sorted { $0.key < $1.key }
-        let path = "/" + request.path.map(\.percentEncoded).joined(separator: "/")
-        return Self.link(path, others.map { ($0.key, $0.value) } + [("after", key)])
+        return Self.link("", others.map { ($0.key, $0.value) } + [("after", key)])
     }
 
     /// Returns the URL of a path with parameters. Parameters without a value are omitted.

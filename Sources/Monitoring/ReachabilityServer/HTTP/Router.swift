@@ -138,12 +138,16 @@ package struct Router: Sendable {
     /// Returns the queue of a request and the function that makes the answer. If the queue is nil, the function does not block.
     package func resolve(_ request: WebRequest) -> (queue: AnswerQueue?, answer: @Sendable () -> WebAnswer) {
         var request = request
-        access.removeBasePath(of: &request)
+        request.remove(basePath: access.basePath)
+        if request.peer == .open, request.path.isEmpty { request.path = ["status"] }
         return resolve(local: request)
     }
 
     private func resolve(local request: WebRequest) -> (queue: AnswerQueue?, answer: @Sendable () -> WebAnswer) {
-        let matches = routes.compactMap { route in route.values(in: request.path).map { (route: route, values: $0) } }
+        let matches = routes.compactMap { route in
+            let isServed = request.peer != .open || route.access == .everyone
+            return (isServed ? route.values(in: request.path) : nil).map { (route: route, values: $0) }
+        }
         let method = request.method == .HEAD ? .GET : request.method
         let match = matches.first { $0.route.method == method }
         return (
@@ -151,12 +155,12 @@ package struct Router: Sendable {
             {
                 do throws(Problem) {
                     var request = request
-                    if match?.route.access != .everyone {
+                    if request.peer != .open, match?.route.access != .everyone {
                         try access.admit(&request, isPage: matches.contains { $0.route.access == .page })
                     }
                     guard let match else { return try unmatched(request, matches.map(\.route)) }
                     if match.route.access == .administrator { try AccessRules.checkAdministrator(request) }
-                    return try match.route.handler(Query(request, match.values)).rebased(access.basePath)
+                    return try match.route.handler(Query(request, match.values))
                 } catch {
                     return error.answer(as: Representation(of: request))
                 }
@@ -170,7 +174,12 @@ package struct Router: Sendable {
     /// Answers a request that matches no route.
     private func unmatched(_ request: WebRequest, _ routes: [Route]) throws(Problem) -> WebAnswer {
         let path = "/" + request.path.joined(separator: "/")
-        if routes.isEmpty { throw Problem(.notFound, "\(path.printable) does not exist; \(hint)") }
+        if routes.isEmpty {
+            throw Problem(
+                .notFound,
+                "\(path.printable) does not exist; \(request.peer == .open ? "/status does" : hint)"
+            )
+        }
         let methods = routes.flatMap { $0.method == .GET ? ["GET", "HEAD"] : [$0.method.rawValue] } + ["OPTIONS"]
         let allow = (name: "Allow", value: methods.joined(separator: ", "))
         guard request.method == .OPTIONS else {

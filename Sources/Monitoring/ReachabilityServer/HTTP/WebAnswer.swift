@@ -97,20 +97,6 @@ extension WebAnswer {
         WebAnswer(status, type: Representation.text.contentType, Array((text + "\n").utf8))
     }
 
-    /// Returns the answer with its `Link` and `Location` below the path under which a reverse proxy publishes the server.
-    func rebased(_ base: String) -> WebAnswer {
-        if base.isEmpty { return self }
-        var answer = self
-        answer.headers = headers.map { name, value in
-            switch name {
-            case "Link": (name, value.replacing(scalars: "</", with: "<\(base)/"))
-            case "Location": (name, base + value)
-            default: (name, value)
-            }
-        }
-        return answer
-    }
-
     /// A copy with `Cache-Control: no-store`.
     package var unstored: WebAnswer {
         var answer = self

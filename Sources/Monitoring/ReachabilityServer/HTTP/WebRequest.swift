@@ -10,6 +10,8 @@ package struct WebRequest: Sendable {
         case local(user: UInt32?, groups: [UInt32] = [])
         /// TCP over loopback, without TLS.
         case loopback
+        /// The address of the public status page.
+        case open
         /// TLS, with the name in the client's verified certificate; nil without a certificate.
         case secured(certificate: String?)
     }
@@ -17,6 +19,10 @@ package struct WebRequest: Sendable {
     package let method: HTTPMethod
     /// The decoded segments of the path.
     package var path: [String]
+    /// The number of segments of the path, with the empty one after a trailing slash.
+    private var depth: Int
+    /// The last segment of the removed base path.
+    private var baseName = ""
     /// The decoded query parameters. If a name occurs several times, the last value is used.
     package let query: [String: String]
     package let headers: HTTPHeaders
@@ -63,11 +69,28 @@ package struct WebRequest: Sendable {
         for part in parts[0].dropFirst().split(at: "/", omittingEmptySubsequences: false) {
             path.append(try Self.decoded(part))
         }
+        depth = path.count
         // A trailing slash is ignored.
         if path.last == "" { path.removeLast() }
         self.path = path
         query = try Self.fields(of: parts.count > 1 ? parts[1] : "")
     }
+
+    /// Removes the path at which a reverse proxy publishes the server, unless the proxy has removed it.
+    mutating func remove(basePath: [String]) {
+        guard let name = basePath.last, path.starts(with: basePath) else { return }
+        path.removeFirst(basePath.count)
+        (depth, baseName) = (depth - basePath.count, name)
+    }
+
+    /// The relative URL of the root of the server, such as `../`. Links that begin with it are right below any path at which a reverse
+    /// proxy publishes the server.
+    package var root: String {
+        depth > 1 ? String(repeating: "../", count: depth - 1) : depth == 1 ? "./" : "./\(baseName)/"
+    }
+
+    /// Returns the relative URL of a path of the server.
+    func url(of path: String) -> String { root + path.dropFirst() }
 
     /// Decodes the fields of a query or of a form.
     static func fields(of text: Substring) throws(Problem) -> [String: String] {
@@ -98,7 +121,7 @@ extension WebRequest {
     var author: String {
         switch peer {
         case .local(let user, _): user.map { UserName.of($0) ?? String($0) } ?? ""
-        case .loopback: token?.name ?? ""
+        case .loopback, .open: token?.name ?? ""
         case .secured(let certificate): token?.name ?? certificate ?? ""
         }
     }

@@ -55,7 +55,7 @@ package final class WebServer: Sendable {
     ///
     /// - Returns: The address as text. If its port is 0, the text has the port that the kernel chose.
     package func listen(at address: ListenAddress) async throws(ListenError) -> String {
-        let transport: Transport = address.isSecured ? .secured : .loopback
+        let transport: Transport = address.isSecured ? .secured : address.isPublic ? .open : .loopback
         let channel = try await listen(transport, at: address.text(port: Int(address.port))) {
             try $0.bind(to: SocketAddress(ipAddress: address.address.description, port: Int(address.port)))
         }
@@ -143,6 +143,7 @@ package final class WebServer: Sendable {
                     switch transport {
                     case .local: PeerCredential.peer(of: channel)
                     case .loopback: channel.eventLoop.makeSucceededFuture(.loopback)
+                    case .open: channel.eventLoop.makeSucceededFuture(.open)
                     case .secured: channel.eventLoop.makeSucceededFuture(.secured(certificate: nil))
                     }
                 return peer.flatMapThrowing { [weak self] peer in
@@ -151,7 +152,8 @@ package final class WebServer: Sendable {
                 }
             }
         // With IP_FREEBIND, the server can listen at an address before the interface has it.
-        return transport == .secured ? bootstrap.serverChannelOption(Self.freeBind, value: 1) : bootstrap
+        return [.secured, .open].contains(transport)
+            ? bootstrap.serverChannelOption(Self.freeBind, value: 1) : bootstrap
     }
 
     private func accept(_ channel: any Channel, _ transport: Transport, _ peer: WebRequest.Peer) throws {

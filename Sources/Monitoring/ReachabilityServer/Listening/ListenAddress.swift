@@ -2,12 +2,15 @@ package import LinuxSupport
 package import NetworkReachability
 package import ReachabilityService
 
-/// A TCP address and port to listen at. Without TLS it must be a loopback address, which only this machine can reach.
+/// A TCP address and port to listen at. Without TLS it must be a loopback address, which only this machine can reach, unless it serves only
+/// public content.
 package struct ListenAddress: Hashable, Sendable {
     package let address: IPAddress
     package let port: UInt16
     /// A Boolean value that indicates whether TLS is used.
     package let isSecured: Bool
+    /// A Boolean value that indicates whether only public content is served.
+    package let isPublic: Bool
 
     /// The default address of the service.
     package static let standard = "127.0.0.1:9672"
@@ -15,11 +18,11 @@ package struct ListenAddress: Hashable, Sendable {
     /// Parses a text such as `127.0.0.1:9672`, `[::1]:9672` or `localhost:9672`.
     ///
     /// - Throws: ``ListenError`` for an invalid text, and without TLS for an address that is not a loopback address.
-    package init(_ text: String, isSecured: Bool = false) throws(ListenError) {
+    package init(_ text: String, isSecured: Bool = false, isPublic: Bool = false) throws(ListenError) {
         guard let (address, port) = Self.parse(text) else {
             throw ListenError(.usage, "\"\(text.printable)\" is not an address to listen at, such as \(Self.standard)")
         }
-        try self.init(address, port: port, isSecured: isSecured)
+        try self.init(address, port: port, isSecured: isSecured, isPublic: isPublic)
     }
 
     private static func parse(_ text: String) -> (IPAddress, UInt16)? {
@@ -33,13 +36,18 @@ package struct ListenAddress: Hashable, Sendable {
     /// Creates an address and checks it.
     ///
     /// - Throws: ``ListenError`` for an address with an interface, and without TLS for an address that is not a loopback address.
-    package init(_ address: IPAddress, port: UInt16, isSecured: Bool = false) throws(ListenError) {
-        (self.address, self.port, self.isSecured) = (address, port, isSecured)
+    package init(
+        _ address: IPAddress,
+        port: UInt16,
+        isSecured: Bool = false,
+        isPublic: Bool = false
+    ) throws(ListenError) {
+        (self.address, self.port, self.isSecured, self.isPublic) = (address, port, isSecured, isPublic)
         let what = "cannot listen at \(text(port: Int(port)).printable)"
         guard address.zone == nil else {
             throw ListenError(.usage, "\(what): interfaces are not supported; use an address without one, or [::]")
         }
-        guard isSecured || address.isLoopback else {
+        guard isSecured || isPublic || address.isLoopback else {
             let why = "without TLS, only loopback addresses are allowed"
             throw ListenError(
                 .usage,
@@ -61,13 +69,17 @@ extension ListenAddress {
     /// Checks the TCP addresses of a configuration.
     package static func check(_ listen: ServiceConfiguration.Listen) throws(ConfigurationProblems) {
         var problems: [ConfigurationProblem] = []
-        for (key, texts, isSecured) in [("http", listen.http, false), ("https", listen.https, true)] {
-            for (index, text) in (texts ?? []).enumerated() {
-                do throws(ListenError) { _ = try ListenAddress(text, isSecured: isSecured) } catch {
-                    problems.append(ConfigurationProblem(path: "listen.\(key)[\(index + 1)]", text: error.text))
-                }
+        func check(_ path: String, _ text: String, isSecured: Bool = false, isPublic: Bool = false) {
+            do throws(ListenError) { _ = try ListenAddress(text, isSecured: isSecured, isPublic: isPublic) } catch {
+                problems.append(ConfigurationProblem(path: path, text: error.text))
             }
         }
+        for (key, texts) in [("http", listen.http), ("https", listen.https)] {
+            for (index, text) in (texts ?? []).enumerated() {
+                check("listen.\(key)[\(index + 1)]", text, isSecured: key == "https")
+            }
+        }
+        if let text = listen.statusPage { check("status-page.listen", text, isPublic: true) }
         guard problems.isEmpty else { throw ConfigurationProblems(problems) }
     }
 }
@@ -127,6 +139,8 @@ package enum Transport: Hashable, Sendable {
     case local
     /// TCP over loopback, without TLS.
     case loopback
+    /// TCP without TLS, for public content.
+    case open
     /// TLS.
     case secured
 }
@@ -155,11 +169,18 @@ package struct ListenAddresses: Sendable {
 
     /// Parses the addresses. The text `none` is ignored.
     ///
+    /// - Parameter statusPage: The address of the public status page; nil for none.
     /// - Throws: ``ListenError`` for an invalid address.
-    package init(http: [String], https: [String], socket: Socket?) throws(ListenError) {
+    package init(
+        http: [String],
+        https: [String],
+        statusPage: String? = nil,
+        socket: Socket?
+    ) throws(ListenError) {
         addresses =
             try http.filter { $0 != Self.none }.map { text throws(ListenError) in try ListenAddress(text) }
             + https.map { text throws(ListenError) in try ListenAddress(text, isSecured: true) }
+        if let statusPage { addresses.append(try ListenAddress(statusPage, isPublic: true)) }
         self.socket = socket
     }
 

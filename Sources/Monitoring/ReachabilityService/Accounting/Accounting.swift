@@ -83,7 +83,7 @@ package struct Accounting: Sendable {
         limit: Int,
         at now: LedgerInstant
     ) -> [Outage] {
-        let chosen = filter.target.map { accounts[$0].map { [$0] } ?? [] } ?? Array(accounts.values)
+        let chosen = filter.targets.map { $0.compactMap { accounts[$0] } } ?? Array(accounts.values)
         var latest: [Outage] = []
         for account in chosen {
             if let lasting = account.ledger.outage, lasting.start <= start, filter.admits(lasting, at: now) {

@@ -177,7 +177,7 @@ package struct OutageReader: Sendable {
     }
 
     /// Returns the notes on outages, oldest first, keyed by the id of the outage.
-    private func notes(
+    package func notes(
         on outages: [String],
         _ snapshot: MonitoringService.Snapshot
     ) throws -> [String: [OutageNote]] {

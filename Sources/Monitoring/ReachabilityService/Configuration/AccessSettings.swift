@@ -37,7 +37,7 @@ package struct AccessSettings: Hashable, Sendable {
     package var tokens: [Token] = []
     /// The reverse proxies. Only their `X-Forwarded-For` and `X-Forwarded-Proto` are used.
     package var proxies: [AddressPrefix] = []
-    /// The segments of the path under which a reverse proxy publishes the service.
+    /// The segments of the path that a reverse proxy does not remove from requests.
     package var basePath: [String] = []
 
     package init() {}

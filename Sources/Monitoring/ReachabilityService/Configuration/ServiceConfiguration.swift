@@ -11,6 +11,8 @@ package struct ServiceConfiguration: Hashable, Sendable {
         package var http: [String]?
         /// The TCP addresses with TLS. Clients need a token or a client certificate.
         package var https: [String]?
+        /// The address of the public status page; nil for none.
+        package var statusPage: String?
     }
 
     /// The settings of the history; nil for the default.
@@ -86,6 +88,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
             fleet = root.table("fleet").flatMap { FleetSettings($0) }
             gates = root.tables("gate").compactMap { GateSettings($0, targets: targets.map(\.name)) }
             statusPage = root.table("status-page").map { StatusPageSettings($0, targets: Set(targets.map(\.name))) }
+            listen.statusPage = statusPage?.listen
         }
         notifiers = Self.notifiers(root, targets: targets, in: directory, for: reader)
         heartbeat = Self.heartbeat(root, in: directory)

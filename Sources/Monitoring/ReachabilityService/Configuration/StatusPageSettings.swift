@@ -14,6 +14,10 @@ package struct StatusPageSettings: Hashable, Sendable {
     package var title: String
     /// A text for the readers of the page.
     package var note: String?
+    /// The beginning of the notes that the page shows with their incidents; nil for no notes.
+    package var notePrefix: String?
+    /// The address that serves only the page, the feed and the badges; nil for none.
+    package var listen: String?
     /// The groups. Each has at least one target, and no target occurs twice.
     package var groups: [Group] = []
 
@@ -42,6 +46,7 @@ package struct StatusPageSettings: Hashable, Sendable {
             return names
         }
         (title, note) = (text("title", atMost: 100) ?? "Status", text("note", atMost: 2000))
+        (notePrefix, listen) = (text("note-prefix", atMost: 20), table.text("listen"))
         let ungrouped = targets(table)
         if !ungrouped.isEmpty { groups.append(Group(name: nil, targets: ungrouped)) }
         for group in table.tables("groups") {

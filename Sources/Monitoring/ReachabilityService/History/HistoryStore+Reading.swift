@@ -137,7 +137,8 @@ extension HistoryStore {
 
 /// A filter for outages. A property that is nil matches all outages.
 package struct OutageFilter: Hashable, Sendable {
-    package var target: String?
+    /// The names of the targets; nil for all.
+    package var targets: [String]?
     package var attribution: Attribution?
     package var cause: OutageCause?
     /// A Boolean value that indicates whether only outages match that have not ended.
@@ -148,10 +149,10 @@ package struct OutageFilter: Hashable, Sendable {
     package var to: LedgerInstant?
 
     package init(target: String? = nil) {
-        self.target = target
+        targets = target.map { [$0] }
     }
 
-    /// Returns a Boolean value that indicates whether an outage matches the filter.
+    /// Returns a Boolean value that indicates whether an outage of one of the targets matches the filter.
     package func admits(_ outage: Outage, at now: LedgerInstant) -> Bool {
         if isOpen, outage.end != nil { return false }
         if let from, (outage.end ?? now) <= from { return false }
@@ -332,9 +333,14 @@ extension HistoryStore {
     ) throws -> (sql: String, arguments: StatementArguments) {
         var conditions = ["outages.start <= ?"]
         var arguments: StatementArguments = [start.nanoseconds]
-        if let target = filter.target {
-            conditions.append("outages.target = (SELECT id FROM target WHERE name = ?)")
-            arguments += [target]
+        if let targets = filter.targets {
+            // Several targets are read in the order of the primary key. Without the plus sign, SQLite reads each target and sorts the result.
+            conditions.append(
+                targets.count == 1
+                    ? "outages.target = (SELECT id FROM target WHERE name = ?)"
+                    : "+outages.target IN (SELECT id FROM target WHERE name IN (\(databaseQuestionMarks(count: targets.count))))"
+            )
+            arguments += StatementArguments(targets)
         }
         if let attribution = filter.attribution {
             conditions.append("outages.attribution = ?")

@@ -65,7 +65,7 @@ package struct ServiceClient {
         var rest = limit
         while let target = next, rest > 0 {
             let answer = try get(target)
-            next = answer.next
+            next = answer.next.map { path + $0 }
             // Each item is a line.
             let lines = answer.body.split(separator: UInt8(ascii: "\n")).prefix(rest)
             rest -= lines.count
@@ -234,7 +234,7 @@ package struct ServiceRequest {
 package struct ServiceAnswer {
     package let status: Int
     package let body: [UInt8]
-    /// The request target of the next page of a list; nil on the last page.
+    /// The query of the next page of a list, with its question mark; nil on the last page.
     package let next: String?
 
     /// Parses a response. Returns nil if the bytes are not a complete response.

@@ -36,9 +36,12 @@ struct ServePlaces {
         var places = try ListenAddresses(
             http: texts,
             https: listen.https ?? [],
+            statusPage: listen.statusPage,
             socket: hasLocal ? nil : Self.ownSocket(named)
         )
-        places.addresses.removeAll { address in internet.contains { $0.isSecured == address.isSecured } }
+        places.addresses.removeAll { address in
+            !address.isPublic && internet.contains { $0.isSecured == address.isSecured }
+        }
         own = places
         guard !own.isEmpty || !inherited.isEmpty else {
             throw ExitMessage(

@@ -34,8 +34,11 @@ package struct HTML: ExpressibleByStringInterpolation, Sendable {
 
     package static func + (left: HTML, right: HTML) -> HTML { "\(left)\(right)" }
 
-    /// Returns the text with links below a path. Text of users cannot look like a link, because its quotation marks are escaped.
-    func rebased(_ base: String) -> [UInt8] {
+    /// Returns the text with relative links: `href="/outages"` becomes `href="../outages"`. Text of users cannot look like a link, because
+    /// its quotation marks are escaped.
+    ///
+    /// - Parameter root: The relative URL of the root of the server.
+    func linked(from root: String) -> [UInt8] {
         let links = ["href", "src", "action", "data-copy", "data-worker"].map { Array(" \($0)=\"/".utf8) }
         var bytes: [UInt8] = []
         for byte in text.utf8 {
@@ -43,7 +46,8 @@ package struct HTML: ExpressibleByStringInterpolation, Sendable {
             guard byte == UInt8(ascii: "/"), links.contains(where: { bytes.suffix($0.count).elementsEqual($0) }) else {
                 continue
             }
-            bytes += Array("\(base)/".utf8.dropFirst())
+            bytes.removeLast()
+            bytes += Array(root.utf8)
         }
         return bytes
     }

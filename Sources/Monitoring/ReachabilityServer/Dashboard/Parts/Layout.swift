@@ -12,7 +12,7 @@ package struct Layout: Sendable {
     let main: HTML
     private let places: [(path: String, name: String)]
     /// A Boolean value that indicates whether the page is a wall view: full width, large, and without navigation.
-    var isWall = false
+    package var isWall = false
     /// The name in the head of a public page; nil for other pages. A public page has no navigation, no stream and no notice.
     var publicName: String?
     private(set) var status = HTTPResponseStatus.ok
@@ -48,21 +48,20 @@ package struct Layout: Sendable {
     /// Returns the page as an answer.
     ///
     /// - Parameters:
-    ///   - base: The path under which a reverse proxy publishes the server; empty without one.
+    ///   - root: The relative URL of the root of the server.
     ///   - hasLogin: True for a client that may enter a token.
     ///   - version: The version of the program.
     ///   - notice: A problem of the server that every page shows; nil without one.
     package func answer(
         _ clock: PageClock,
         host: String,
-        base: String,
+        root: String,
         hasLogin: Bool = false,
         version: String,
         notice: String? = nil
     ) -> WebAnswer {
         let html = html(clock, host: host, hasLogin: hasLogin, version: version, notice: notice)
-        let body = base.isEmpty ? Array(html.text.utf8) : html.rebased(base)
-        var answer = WebAnswer(status, type: "text/html; charset=utf-8", body).unstored
+        var answer = WebAnswer(status, type: "text/html; charset=utf-8", html.linked(from: root)).unstored
         answer.headers += Self.policy
         return answer
     }

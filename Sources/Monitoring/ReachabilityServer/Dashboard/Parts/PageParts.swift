@@ -61,6 +61,48 @@ package enum PageParts {
         """
     }
 
+    /// Returns a row of a list of targets, sites or machines.
+    ///
+    /// - Parameters:
+    ///   - cells: The cells between the name and the state.
+    ///   - since: The duration of the state; nil if it is not known.
+    ///   - reason: The reason of the state; nil for none.
+    package static func target(
+        mark: String,
+        _ name: HTML,
+        summary: HTML,
+        _ cells: HTML = "",
+        state: String,
+        since: HTML?,
+        reason: HTML?
+    ) -> HTML {
+        """
+        <li class="target t-\(mark)">\(Sign.svg(mark: mark))<div>\(name)<small>\(summary)</small></div>\(cells)\
+        <div class="state"><p><b>\(state)</b> \(since)</p>\(reason)</div></li>
+        """
+    }
+
+    /// Returns a list of incidents by day, with links to their pages. The script of the page groups them by days of the reader's time zone.
+    package static func incidents(_ rows: [IncidentRow], _ clock: PageClock) -> HTML {
+        if rows.isEmpty { return "<p class=\"empty\">No incidents.</p>" }
+        var day: Substring = ""
+        let items = rows.map { row -> HTML in
+            let date = Timestamp(real: row.start).text.prefix(10)
+            defer { day = date }
+            let heading: HTML? = date == day ? nil : "<li class=\"day\">\(String(date))</li>"
+            let names = row.affected.prefix(4).joined(separator: ", ")
+            let affected = row.affectedCount > 4 ? "\(names) and \(row.affectedCount - 4) more" : names
+            let length: HTML = row.length ?? "<b>ongoing</b>, \(clock.lasting(since: row.start))"
+            return """
+                \(heading)<li><a href="\(row.link)">\(Sign.svg(mark: row.mark))\(clock.time(row.start, .hour))\
+                <span class="what"><b>\(row.sentence)</b><small>\(row.reason ?? "")</small></span>\
+                <span class="party">\(Sign.tag(row.mark))</span><span class="soft"><bdi>\(affected)</bdi></span>\
+                <span class="long">\(length)</span></a></li>
+                """
+        }
+        return "<ol class=\"incidents\">\(items)</ol>"
+    }
+
     /// Returns a list of names and values. Entries without a value are omitted.
     package static func facts(_ rows: [(name: String, value: HTML?)]) -> HTML {
         let rows = rows.compactMap { name, value in value.map { "<dt>\(name)</dt><dd>\($0)</dd>" as HTML } }
@@ -144,6 +186,35 @@ package enum PageParts {
     }
 }
 
+/// An entry of a list of incidents.
+package struct IncidentRow {
+    let link: String
+    let mark: String
+    /// The start, since 1970.
+    let start: Duration
+    let sentence: String
+    let reason: String?
+    /// The names of the affected targets or machines, at least the first four.
+    let affected: [String]
+    let affectedCount: Int
+    /// The duration; nil for an ongoing incident.
+    let length: HTML?
+
+    package init(
+        link: String,
+        mark: String,
+        start: Duration,
+        _ sentence: String,
+        reason: String?,
+        affected: [String],
+        count: Int,
+        length: HTML?
+    ) {
+        (self.link, self.mark, self.start, self.sentence, self.reason) = (link, mark, start, sentence, reason)
+        (self.affected, affectedCount, self.length) = (affected, count, length)
+    }
+}
+
 extension Availability {
     /// The availability as a percentage with its unit; nil if less than half of the window was observed.
     var percent: String? {
@@ -193,7 +264,7 @@ package enum Sign {
     }
 
     /// Returns the name of the responsible party; nil for a mark that is not an outage.
-    static func tag(_ mark: String) -> HTML? {
+    package static func tag(_ mark: String) -> HTML? {
         guard let party = Attribution(rawValue: mark), TargetState(party).isOutage else { return nil }
         return " <span class=\"tag\">\(StateDescription.name(TargetState(party).account))</span>"
     }
