@@ -35,7 +35,8 @@ struct HubView {
             return (.up, all == 1 ? "The machine is online" : "All \(all) machines are online")
         }
         let names = Set(sites.map(\.name))
-        let worst = affected.isEmpty ? nil : open.first { names.contains($0.site) }
+        let own = affected.isEmpty ? [] : open.filter { names.contains($0.site) }
+        let worst = own.first { $0.attribution != .unknown }
         let subject = "\(first.count) of \(all) \(all == 1 ? "machine" : "machines") \(first.count == 1 ? "is" : "are")"
         let others = states.dropFirst().map { ", \($0.count) \($0.words)" }.joined()
         return (worst?.attribution.account ?? .unknown, "\(subject) \(first.words)\(others)")
@@ -77,7 +78,7 @@ struct HubView {
         case .leaving: device.presence.report?.reason
         case .online:
             faults[device.place].map {
-                "\($0.reported.target): \(FaultDescription.sentence($0.reported.attribution, $0.reported.cause))"
+                "\(FaultDescription.heading($0.reported.attribution, $0.reported.cause)): \($0.reported.target)"
             }
         case .unknown, .sleeping: nil
         }

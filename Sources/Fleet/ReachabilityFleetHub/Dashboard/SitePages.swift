@@ -5,8 +5,10 @@ import ReachabilityServer
 import ReachabilityService
 
 extension HubAPI {
-    /// The maximum number of devices and of sites on the overview.
-    private static let overviewLimit = 100
+    /// The maximum number of sites on the overview.
+    private static let rowLimit = 100
+    /// The maximum number of silent devices on the overview.
+    private static let silentLimit = 6
     /// The maximum number of open incidents on the overview.
     private static let openLimit = 20
 
@@ -20,7 +22,8 @@ extension HubAPI {
             ? nil
             : """
             <h2 id="silent">Silent for an unknown reason</h2><div class="card">\
-            \(FleetParts.devices(unexplained.prefix(Self.overviewLimit), view))</div>\(Self.rest(unexplained.count))
+            \(FleetParts.devices(unexplained.prefix(Self.silentLimit), view))</div>\
+            <p class="more"><a href="/devices?standing=silent">All silent machines</a></p>
             """
         let incidents = view.open.prefix(Self.openLimit) + (try latest()).filter { $0.end != nil }
         let below: HTML = """
@@ -74,7 +77,7 @@ extension HubAPI {
             let (left, right) = ((one.unexplained, one.affected), (other.unexplained, other.affected))
             return left == right ? one.name < other.name : left > right
         }
-        let rows = sorted.prefix(overviewLimit).map { site -> HTML in
+        let rows = sorted.prefix(rowLimit).map { site -> HTML in
             let account = view.headline(of: [site]).account
             let states = HubSite.affected(at: [site]).map { "\($0.count) \($0.words)" }
             let worst = view.open.first { $0.site == site.name }
@@ -94,11 +97,9 @@ extension HubAPI {
                 reason: reason
             )
         }
-        return "<ul class=\"targets sites\">\(Array(rows))</ul>\(rest(sorted.count))"
-    }
-
-    private static func rest(_ count: Int) -> HTML? {
-        count > overviewLimit ? "<p class=\"more\">And \(count - overviewLimit) more.</p>" : nil
+        let more: HTML? =
+            sorted.count > rowLimit ? "<p class=\"empty\">And \(sorted.count - rowLimit) more.</p>" : nil
+        return "<ul class=\"targets sites\">\(Array(rows))</ul>\(more)"
     }
 }
 
