@@ -31,7 +31,7 @@ import Testing
         let world = try HubWorld.twoSites(north: ["d0", "d1"])
         let id = try #require(try world.items("/v1/incidents").first?["id"] as? String)
         let text = try Self.page(world, "/incidents/\(id)")
-        #expect(text.contains("Link down at north, 2 machines"))
+        #expect(text.contains("Link down at north, 2 machines") && text.contains(">the machine</span>"))
         #expect(text.contains("its link was down") && text.contains("reason not known yet"))
         #expect(text.contains("aria-label=\"d0: its link was down\""))
         #expect(try Self.page(world, "/incidents").contains(id))

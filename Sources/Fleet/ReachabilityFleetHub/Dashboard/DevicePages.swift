@@ -54,7 +54,7 @@ extension HubAPI {
         let list = FleetParts.devices(shown, view)
         let account = known.first.map(view.account) ?? .unknown
         let main: HTML = """
-            \(PageParts.hero(account, sentence))
+            \(FleetParts.hero(account, sentence))
             \(PageParts.card("machines", "Machines \(Self.tabs(known, choice))", list))\(more)
             \(PageParts.more(api: "/v1/devices"))
             """
@@ -86,7 +86,7 @@ extension HubAPI {
         let when: HTML? = view.since(device).map { "since \(view.clock.time($0)) (\(view.clock.lasting(since: $0)))" }
         let latest = try latest(of: place.site, place.device)
         let main: HTML = """
-            \(PageParts.hero(account, sentence, when: when))
+            \(FleetParts.hero(account, sentence, when: when))
             \(PageParts.card("facts", "Details", Self.facts(device, view)))
             \(PageParts.card("incidents", "Incidents", FleetParts.incidents(latest, view)))
             \(PageParts.more(api: "/v1\(FleetLink.device(place))"))

@@ -52,6 +52,29 @@ extension HubAPI {
 
 /// The building blocks of a hub's pages.
 enum FleetParts {
+    /// Returns the section on top of a page with one sentence.
+    static func hero(
+        _ account: LedgerAccount,
+        _ sentence: String,
+        when: HTML? = nil,
+        lead: HTML? = nil
+    ) -> HTML {
+        let title: HTML = "\(sentence).\(tag(account))"
+        return PageParts.hero(
+            mark: account.rawValue,
+            title,
+            saying: sentence,
+            when: when,
+            lead: lead,
+            isTagged: false
+        )
+    }
+
+    /// Returns the name of the party that is responsible for a state; nil for a state without an outage.
+    static func tag(_ account: LedgerAccount) -> HTML? {
+        account == .us ? " <span class=\"tag\">the machine</span>" : Sign.tag(account.rawValue)
+    }
+
     /// A list of incidents with links to their pages.
     static func incidents(_ incidents: [IncidentSummary], _ view: HubView) -> HTML {
         let rows = incidents.map { incident in
@@ -59,6 +82,7 @@ enum FleetParts {
             return IncidentRow(
                 link: FleetLink.incident(incident.id),
                 mark: incident.attribution.account.rawValue,
+                party: tag(incident.attribution.account),
                 start: incident.start,
                 "\(FaultDescription.heading(incident.attribution, incident.cause)) at \(incident.site)",
                 reason: incident.isUnexplained
@@ -74,10 +98,10 @@ enum FleetParts {
     /// A list of devices with links to their pages.
     static func devices(_ devices: some Sequence<HubDevice>, _ view: HubView) -> HTML {
         let items = devices.map { device -> HTML in
-            let mark = view.account(of: device).rawValue
-            let reason: HTML? = view.reason(of: device).map { "<small>\(Sign.tag(mark))\($0)</small>" }
+            let account = view.account(of: device)
+            let reason: HTML? = view.reason(of: device).map { "<small>\(tag(account))\($0)</small>" }
             return PageParts.target(
-                mark: mark,
+                mark: account.rawValue,
                 "<a href=\"\(FleetLink.device(device.place))\"><bdi>\(device.place.device)</bdi></a>",
                 summary: "\(device.place.site)",
                 state: view.state(of: device),

@@ -32,7 +32,7 @@ extension HubAPI {
             report. A silence opens an incident earlier, and is explained when the machine is back.
             """
         let main: HTML = """
-            \(PageParts.hero(account, sentence, lead: lead))
+            \(FleetParts.hero(account, sentence, lead: lead))
             \(PageParts.card("list", "Incidents", FleetParts.incidents(Array(listed), view)))
             \(PageParts.more("\(newest)\(older)", api: "/v1/incidents"))
             """
@@ -61,7 +61,7 @@ extension HubAPI {
             ? "<p class=\"more\">And \(incident.parts.count - Self.barLimit) more.</p>" : nil
         let rows = incident.devices.prefix(Self.barLimit).map { Self.row($0, incident, view) }
         let main: HTML = """
-            \(PageParts.hero(account, sentence, when: length, lead: doubt))
+            \(FleetParts.hero(account, sentence, when: length, lead: doubt))
             \(PageParts.card("scale", "Timeline", "\(Array(rows))\(more)"))\
             \(Sign.legend([.up, .us, .upstream, .them, .unknown]))
             \(PageParts.card("facts", "Details", Self.facts(summary, view)))

@@ -32,7 +32,7 @@ extension HubAPI {
             \(PageParts.more("<a href=\"/devices\">All machines</a>. <a href=\"/incidents\">All incidents</a>. ", api: "/v1/devices", "/v1/incidents"))
             """
         let main: HTML = """
-            \(PageParts.hero(account, sentence, lead: lead))
+            \(FleetParts.hero(account, sentence, lead: lead))
             <div data-part="silent">\(silent)</div>
             \(PageParts.card("sites", "Sites", Self.rows(view)))
             \(isWall ? nil : below)
@@ -82,7 +82,7 @@ extension HubAPI {
             let states = HubSite.affected(at: [site]).map { "\($0.count) \($0.words)" }
             let worst = view.open.first { $0.site == site.name }
             let reason: HTML? = worst.map { incident in
-                "<small>\(Sign.tag(account.rawValue))\(FaultDescription.heading(incident.attribution, incident.cause))</small>"
+                "<small>\(FleetParts.tag(account))\(FaultDescription.heading(incident.attribution, incident.cause))</small>"
             }
             return PageParts.target(
                 mark: account.rawValue,
@@ -122,7 +122,7 @@ extension HubAPI {
         let shares: HTML = "<div class=\"inside\">\(FleetParts.shares(site, label: counts))</div>"
         let list = FleetParts.devices(devices.prefix(Self.siteDeviceLimit), view)
         let main: HTML = """
-            \(PageParts.hero(account, "\(name): \(sentence)", lead: "\(counts)."))
+            \(FleetParts.hero(account, "\(name): \(sentence)", lead: "\(counts)."))
             \(PageParts.card("share", "Overview", shares))
             \(PageParts.card("machines", "Machines", "\(list)\(more)"))
             \(PageParts.card("incidents", "Incidents", FleetParts.incidents(try latest(of: name), view)))

@@ -136,6 +136,7 @@ extension API {
         return IncidentRow(
             link: PageLink.outage(first.id),
             mark: first.state.mark,
+            party: Sign.tag(first.state.mark),
             start: snapshot.calendar.wall(at: incident.start),
             StateDescription.sentence(first.state, of: first.target, isPast: length != nil),
             reason: reason,

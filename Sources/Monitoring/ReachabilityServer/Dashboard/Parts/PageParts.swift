@@ -96,7 +96,7 @@ package enum PageParts {
             return """
                 \(heading)<li><a href="\(row.link)">\(Sign.svg(mark: row.mark))\(clock.time(row.start, .hour))\
                 <span class="what"><b>\(row.sentence)</b><small>\(row.reason ?? "")</small></span>\
-                <span class="party">\(Sign.tag(row.mark))</span><span class="soft"><bdi>\(affected)</bdi></span>\
+                <span class="party">\(row.party)</span><span class="soft"><bdi>\(affected)</bdi></span>\
                 <span class="long">\(length)</span></a></li>
                 """
         }
@@ -190,6 +190,8 @@ package enum PageParts {
 package struct IncidentRow {
     let link: String
     let mark: String
+    /// The name of the responsible party; nil if it is not known.
+    let party: HTML?
     /// The start, since 1970.
     let start: Duration
     let sentence: String
@@ -203,6 +205,7 @@ package struct IncidentRow {
     package init(
         link: String,
         mark: String,
+        party: HTML?,
         start: Duration,
         _ sentence: String,
         reason: String?,
@@ -210,8 +213,8 @@ package struct IncidentRow {
         count: Int,
         length: HTML?
     ) {
-        (self.link, self.mark, self.start, self.sentence, self.reason) = (link, mark, start, sentence, reason)
-        (self.affected, affectedCount, self.length) = (affected, count, length)
+        (self.link, self.mark, self.party, self.start, self.sentence) = (link, mark, party, start, sentence)
+        (self.reason, self.affected, affectedCount, self.length) = (reason, affected, count, length)
     }
 }
 
