@@ -381,6 +381,8 @@ struct SituationTests {
             .row(5, "a rule prohibits the port of the only anchor", .thisMachine, .noRoute),
         none.server(missing).over(.ipv6).gateway(.answered).hop().verified()
             .row(5, "no packet is sent to DNS servers of a family without a route", .thisMachine, .noRoute),
+        none.server(missing).over(.ipv6).gateway(.answered).hop()
+            .row(5, "the same without an anchor", .thisMachine, .noRoute),
         alive.hop().server(missing).server(.answered, Situation.host, code: .serverFailure).verified()
             .row(33, "one DNS server fails, and no packet is sent to the other", .dns, .serverFailed),
         dead.gateway(.silent).server(missing)

@@ -87,7 +87,9 @@ struct FamilyView {
         guard !hops.isEmpty else { return results.isEmpty ? .unknown : .failed }
         // A router answers, and the DNS servers beyond it do not. If this family has no servers, those of the other family are used.
         guard farServers.isEmpty else { return .failed }
-        let others = evidence.valid.filter { $0.ran && $0.purpose == .known && $0.server.map(isBeyond) == true }
+        let others = evidence.valid.filter {
+            $0.ran && !$0.isRefusedHere && $0.purpose == .known && $0.server.map(isBeyond) == true
+        }
         return others.isEmpty || others.contains(where: \.saysMoreThanEchoes) ? .likely : .failed
     }
 
