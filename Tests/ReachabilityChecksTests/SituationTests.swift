@@ -226,6 +226,8 @@ struct SituationTests {
         alive.hop().server().anchor(.refused(.peer))
             .row(46, "the anchor's port is closed", .inconclusive, .anchorsProveNothing),
         alive.hop().server().anchor(.silent).row(46, "the anchor is silent", .inconclusive, .anchorsProveNothing),
+        alive.hop().server().over(.ipv6).gateway(.answered).hop().page(.anchor("a"), 204)
+            .row(23, "a portal fakes the status 204, and the anchor has one family", .portal, .challengeWrong),
         alive.hop().server().anchor(.silent).anchor(.silent, "b.example")
             .row(18, "only DNS passes", .upstream, .filtered),
         alive.hop().server().anchor(.invalid(.nameNotFound), "a.example", .resolve)

@@ -294,5 +294,8 @@ extension Finding {
     fileprivate var rank: (Int, Int) { (place.distance, reason == .internetProven ? 1 : 0) }
 
     /// True if the finding is about the anchors and not about the path to them.
-    fileprivate var isAboutAnchors: Bool { [.inconclusive, .tls].contains(place) || reason == .clockWrong }
+    fileprivate var isAboutAnchors: Bool {
+        [.inconclusive, .tls].contains(place) || reason == .clockWrong
+            || place == .portal && evidence.allSatisfy(\.isAnchor)
+    }
 }
