@@ -434,6 +434,10 @@ struct SituationTests {
                 .degraded,
                 .serverUnreachable
             ),
+        Situation(CheckTarget("tcp://n:80", name: "n", decisive: .tcp)).allWell.target(.tcp, .answered)
+            .changed { $0.evidence.expectations = ["n": [Situation.host]] }
+            .asked(.expected("n"), addresses: ["203.0.113.7"]).silent(.expected("n"), other)
+            .row(36, "the target answers, and one of its servers is silent", .degraded, .serverSilent),
         expecting("203.0.113.7").silent(.expected("n")).silent(.expected("n"), other)
             .row(36, "both servers are silent", .dns, .serverSilent),
         expecting("203.0.113.8").asked(.expected("n"), addresses: ["203.0.113.7"]).silent(.expected("n"), other)

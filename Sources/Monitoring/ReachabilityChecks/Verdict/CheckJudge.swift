@@ -10,7 +10,9 @@ enum CheckJudge {
             ?? KernelStage.conflict(evidence)
         {
             guard finding.place == .works else { return CheckVerdict(finding, notes: notes) }
-            let partial = TargetStage.silentFamily(evidence, finding) ?? SegmentStage.degraded(evidence, finding)
+            let partial =
+                TargetStage.silentFamily(evidence, finding) ?? SegmentStage.degraded(evidence, finding)
+                ?? evidence.target?.name.flatMap { NamesStage.unanswered(evidence, $0) }
             return CheckVerdict(partial ?? finding, notes: notes)
         }
         if evidence.isOnLink, let finding = NeighbourStage.judge(evidence) {

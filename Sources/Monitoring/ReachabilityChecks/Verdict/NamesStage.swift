@@ -150,6 +150,14 @@ enum NamesStage {
         return nil
     }
 
+    /// Returns the finding that a server does not answer for a name with expected addresses, which others return.
+    static func unanswered(_ evidence: CheckEvidence, _ name: String) -> Finding? {
+        let silent = evidence.expectations[name].map { expectations(evidence, name, $0).flatMap(\.silent) } ?? []
+        guard let server = silent.first?.server, let reason = reason(ofSilence: silent) else { return nil }
+        let text = "for \(name), the DNS server \(server) does not answer, but others do: \(reason.rawValue)"
+        return Finding(.degraded, reason, .likely, text, silent)
+    }
+
     /// Returns the finding for DNS servers of which only a part works.
     static func degraded(_ evidence: CheckEvidence, _ line: Finding) -> Finding? {
         guard line.place == .works, evidence.target == nil else { return nil }
@@ -159,13 +167,8 @@ enum NamesStage {
             let name = first.server.map { "the DNS server \($0)" } ?? "a DNS server"
             return Finding(.degraded, reason, .likely, "\(name) fails, but others work: \(reason.rawValue)", broken)
         }
-        for (name, expected) in evidence.expectations.sorted(by: { $0.key < $1.key }) {
-            let silent = expectations(evidence, name, expected).flatMap(\.silent)
-            guard let first = silent.first, let server = first.server, let reason = reason(ofSilence: silent) else {
-                continue
-            }
-            let text = "for \(name), the DNS server \(server) does not answer, but others do: \(reason.rawValue)"
-            return Finding(.degraded, reason, .likely, text, silent)
+        if let finding = evidence.expectations.keys.sorted().lazy.compactMap({ unanswered(evidence, $0) }).first {
+            return finding
         }
         let slow = known.filter { $0.evidence.firstAnswer.map { $0 > .milliseconds(1500) } == true }
         guard !known.isEmpty, slow.count == known.count else { return nil }
