@@ -143,6 +143,30 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: hasPacketFilter, "there is no nft"), arguments: AddressFamily.allCases)
+    func `without permission for echoes a host that sends no ICMP errors is alive`(family: AddressFamily) async throws {
+        try await withLine { line, options in
+            try line.pc.sysctl("net.ipv4.ping_group_range", "1 0")
+            let rules = """
+                table inet t { chain c { type filter hook output priority 0;
+                icmp type destination-unreachable drop; icmpv6 type destination-unreachable drop; }; }
+                """
+            let result = try line.provider.run("nft", ["-f", "-"], input: rules)
+            #expect(result.status == 0, "\(result.errors)")
+            let target = try CheckTarget("icmp://\(ProbedLine.world(family))")
+            var options = options
+            options.family = .init(family)
+            let engine = CheckEngine(options)
+            // The first check shows that echoes are not permitted.
+            for _ in 0..<2 {
+                let verdict = try await engine.check(target, .fresh)?.verdict
+                #expect(verdict?.reason == .targetAnswers, "\(String(describing: verdict))")
+            }
+        }
+    }
+
+    private static let hasPacketFilter = (try? LabProcess("nft", ["--version"]).wait().status) == 0
+
     @Test func `behind an interception the answers of many targets are not trusted`() async throws {
         try await withLine { line, options in
             guard LabNamespace.hasPacketFilter else { return }

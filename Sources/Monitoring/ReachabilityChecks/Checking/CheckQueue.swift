@@ -241,9 +241,11 @@ struct CheckQueue {
                 continue
             }
             let number = job.number
-            let probe = RunningProbe(on: context.site.engine) { [messages] in messages.post(.ended(number, $0)) }
-            var one = started(job, context)
             let mayEcho = context.mayEcho.withLock(\.self)
+            let probe = RunningProbe(on: context.site.engine, replacesEcho: !mayEcho) { [messages] in
+                messages.post(.ended(number, $0))
+            }
+            var one = started(job, context)
             let engineJob = prober.first(of: target, at: address, limit: one.clock.left, mayEcho: mayEcho) {
                 probe.end($0)
             }

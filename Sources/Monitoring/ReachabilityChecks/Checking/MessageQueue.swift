@@ -75,6 +75,8 @@ final class RunningProbe: Sendable {
         case over(ProbeResult)
     }
 
+    /// Whether echoes are not permitted, so that a datagram replaces an echo.
+    let replacesEcho: Bool
     private let state = Locked(State.open)
     /// The number of the job in the socket engine.
     private let number = Locked<UInt64?>(nil)
@@ -82,8 +84,12 @@ final class RunningProbe: Sendable {
     private let completion: @Sendable (ProbeResult) -> Void
 
     /// - Parameter completion: Called once with the result on the engine's thread. It must not block.
-    init(on engine: SocketEngine, completion: @escaping @Sendable (ProbeResult) -> Void) {
-        (self.engine, self.completion) = (engine, completion)
+    init(
+        on engine: SocketEngine,
+        replacesEcho: Bool = false,
+        completion: @escaping @Sendable (ProbeResult) -> Void
+    ) {
+        (self.engine, self.replacesEcho, self.completion) = (engine, replacesEcho, completion)
     }
 
     func begin(_ number: UInt64) {

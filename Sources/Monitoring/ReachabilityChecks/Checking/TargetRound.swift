@@ -115,9 +115,12 @@ struct TargetRound: Sendable {
                 { [await prober.connect(.target, to: address, port: 80, limit: clock.left)] },
             ]
         case .echo:
-            return [
-                { await goOn { [await prober.echo(.target, to: address, limit: clock.left, orReset: true)] } }
-            ]
+            let echo = { @Sendable in
+                await goOn { [await prober.echo(.target, to: address, limit: clock.left, orReset: true)] }
+            }
+            guard first?.replacesEcho == true else { return [echo] }
+            // The host may have reached its limit of ICMP errors.
+            return [echo, { [await prober.reset(.target, of: address, limit: clock.left)] }]
         case .tcp(let port):
             return [{ await goOn { [await prober.connect(.target, to: address, port: port, limit: clock.left)] } }]
         case .web(let url):

@@ -143,7 +143,7 @@ extension Prober {
     }
 
     /// Connects to a closed port in place of an echo. A host that refuses the connection is alive.
-    private func reset(_ subject: ProbeSubject, of address: IPAddress, limit: Duration) async -> ProbeResult {
+    func reset(_ subject: ProbeSubject, of address: IPAddress, limit: Duration) async -> ProbeResult {
         var result = await connect(subject, to: address, port: Self.closedPort, kind: .udp, limit: limit)
         if case .refused(.peer) = result.outcome { result.outcome = .answered }
         return result
