@@ -165,13 +165,19 @@ struct WebCase: Sendable, CustomTestStringConvertible {
         await server.close()
     }
 
-    @Test func `the target of a redirect is reported without secrets of the URL`() async throws {
+    @Test(arguments: [
+        ("https://login.example/?next=%2F%3Fkey%3Dhush", "https://login.example/***"),
+        ("https://login.example/next/%2F%3Fkey%3Dhush", "https://login.example/***"),
+        ("https://login.example#/?key=hush", "https://login.example/***"), ("/login/?key=hush", "***"),
+    ])
+    func `the target of a redirect is reported without secrets of the URL`(place: String, shown: String) async throws {
         let world = try await WebWorld()
         defer { world.close() }
-        let place = "https://login.example/?next=%2F%3Fkey%3Dhush"
         let server = try await WebServer(in: world.namespace, .redirect(to: place))
-        let redirected = try await world.fetch(server, path: "/?key=hush")
-        #expect(redirected.evidence.http?.location == "https://login.example/?***")
+        for purpose in [WebRequest.Purpose.target, WebCase.anchor] {
+            let redirected = try await world.fetch(server, purpose, path: "/?key=hush")
+            #expect(redirected.evidence.http?.location == shown)
+        }
         let other = try await world.fetch(server, path: "/")
         #expect(other.evidence.http?.location == place)
         await server.close()

@@ -36,6 +36,15 @@ extension String {
         let shown = at.map { String(self[..<start]) + Self.mask + self[$0..<mark] } ?? String(self[..<mark])
         return mark < endIndex ? shown + "?" + Self.mask : shown
     }
+
+    /// A URL with everything after the host masked, for example `https://example.org/***`.
+    package var hostAlone: String {
+        guard let scheme = utf8.firstRange(of: "://".utf8) else { return Self.mask }
+        let rest = utf8[scheme.upperBound...]
+        let end = rest.firstIndex { "/?#\\".utf8.contains($0) } ?? rest.endIndex
+        guard !rest[..<end].contains(UInt8(ascii: "@")) else { return self[..<scheme.upperBound] + Self.mask }
+        return end == endIndex ? self : self[..<end] + "/" + Self.mask
+    }
 }
 
 extension Unicode.Scalar {

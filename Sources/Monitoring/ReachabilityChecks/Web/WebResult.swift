@@ -117,9 +117,8 @@ extension HTTPFacts {
     init(_ head: HTTPResponseHead, of request: WebRequest, at now: Duration) {
         self.init(status: Int(head.status.code))
         if let text = head.headers.first(name: "Location").map({ String($0.prefix(WebLimits.location)) }) {
-            // A redirect to a login page often contains the requested URL.
-            let isSecret = request.purpose == .target && request.url.target.utf8.contains(UInt8(ascii: "?"))
-            location = isSecret ? text.secretsMasked : text
+            // A redirect to a login page often contains the requested URL, in its path, query or fragment.
+            location = request.url.target.utf8.contains(UInt8(ascii: "?")) ? text.hostAlone : text
         }
         if case .anchor(let nonce) = request.purpose {
             challenge = head.headers.first(name: "Reachability-Response") == nonce ? .echoed : .missing

@@ -77,19 +77,6 @@ extension TOMLNode {
     }
 }
 
-extension String {
-    /// The URL with its path masked, such as `https://example.org/***`.
-    ///
-    /// The delimiters are searched in the bytes, because a delimiter followed by a combining accent is a different Character.
-    fileprivate var hostAlone: String {
-        guard let scheme = utf8.firstRange(of: "://".utf8) else { return .mask }
-        let rest = utf8[scheme.upperBound...]
-        let end = rest.firstIndex { "/?#\\".utf8.contains($0) } ?? rest.endIndex
-        guard !rest[..<end].contains(UInt8(ascii: "@")) else { return self[..<scheme.upperBound] + Self.mask }
-        return end == endIndex ? self : self[..<end] + "/" + Self.mask
-    }
-}
-
 extension API {
     /// Reloads the configuration.
     func reload(_ query: Query) throws(Problem) -> WebAnswer {
