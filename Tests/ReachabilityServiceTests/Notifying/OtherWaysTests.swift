@@ -134,6 +134,26 @@ import Testing
         #expect(alert.contains("\"alertname\":\"ReachabilityDegraded\"") && alert.contains("\"cause\":\"degraded\""))
     }
 
+    @Test func `a text names the targets that are still affected, and at the end all`() throws {
+        let notifier = NotifierSettings(name: "chat", channel: .journal, after: .zero)
+        let service = MonitoringService()
+        let now = service.snapshot.now
+        func member(_ target: String) -> Incident.Member {
+            Incident.Member(target: target, outage: target, start: now, state: TargetState(.us, .link), since: now)
+        }
+        var incident = Incident(member("erp"))
+        incident.members += [member("web"), member("internet")]
+        incident.members[2].end = now
+        incident.members[0].end = now
+        let writer = NotificationWriter(host: "box", OutageReader(service, nil))
+        let began = try #require(incident.next(for: "chat", of: notifier, at: now))
+        #expect(writer.text(began).hasPrefix("box: web cannot be reached, us.link, since "))
+        incident.didDeliver(began, by: "chat")
+        incident.members[1].end = now
+        let ended = try #require(incident.next(for: "chat", of: notifier, at: now))
+        #expect(writer.text(ended).hasPrefix("box: erp, web, internet: over after "))
+    }
+
     @Test func `journal entries have structured fields, with binary encoding for line feeds`() async throws {
         let world = try NotifyingWorld()
         let socket = try DatagramReceiver(at: world.journal)

@@ -97,6 +97,9 @@ package struct Incident: Hashable, Sendable {
     /// A Boolean value that indicates whether all outages have ended.
     package var isOver: Bool { members.allSatisfy { $0.end != nil } }
 
+    /// The members that are still affected; after the end of the incident, all.
+    var affected: [Member] { isOver ? members : members.filter { $0.end == nil } }
+
     /// The end of the last outage; nil if an outage is ongoing.
     package var end: LedgerInstant? { isOver ? members.compactMap(\.end).max() : nil }
 

@@ -154,7 +154,8 @@ package struct NotificationWriter: NotificationWriting {
     private func actors(of ids: [String]) -> [String: ActingProcess] { (try? outages.actors(of: ids, snapshot)) ?? [:] }
 
     func names(_ incident: Incident) -> String {
-        few(incident.members.map(\.target), of: incident.members.count)
+        let members = incident.affected
+        return few(members.map(\.target), of: members.count)
     }
 }
 

@@ -40,7 +40,7 @@ package struct PlainMessage: Hashable, Sendable {
 extension NotificationWriter {
     package func message(_ notification: Notification) -> PlainMessage {
         let (incident, now) = (notification.incident, snapshot)
-        let count = incident.members.count
+        let count = incident.affected.count
         let subject = count > 3 ? "\(count) targets" : names(incident)
         let (verb, works) = count == 1 ? ("is", "works") : ("are", "work")
         let state =
@@ -62,7 +62,7 @@ extension NotificationWriter {
         if notification.event == .test {
             return PlainMessage(title: "\(host): \(title)", ["This is a test of the notifications."])
         }
-        let sentence = StateDescription.sentence(incident.state, of: incident.members[0].target, isPast: isPast)
+        let sentence = StateDescription.sentence(incident.state, of: incident.affected[0].target, isPast: isPast)
         let reason = incident.reason.map { " (\(StateDescription.words($0)))" } ?? ""
         return PlainMessage(
             title: "\(host): \(title)",
