@@ -185,6 +185,18 @@ import Testing
         }
     }
 
+    @Test func `files that are not network namespaces are reported, and the namespaces are queried`() async throws {
+        try await machine.add("blue")
+        try await machine.sh("touch /run/netns/stale; ln -s /nowhere /run/netns/dangling")
+        let lines = ["dangling", "stale"].map { "reachability: /run/netns/\($0) is not a network namespace\n" }
+        let status = try await machine.run("", "status --all-netns 203.0.113.9")
+        #expect(status.output.hasSuffix("\(Self.way), namespace blue\n") && status.errors == lines.joined())
+        let watch = try await machine.start("watch --all-netns")
+        try await expect(watch, Self.way, of: "blue")
+        watch.signal(SIGTERM)
+        #expect(try await watch.result().errors == lines.joined())
+    }
+
     @Test(arguments: ["", "blue"])
     func `without the permission to enter namespaces nothing is printed`(name: String) async throws {
         if !name.isEmpty { try await machine.add(name) }

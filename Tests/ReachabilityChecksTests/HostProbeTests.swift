@@ -1,9 +1,9 @@
 import Glibc
-import LinuxSupport
 import NetworkLab
 import NetworkReachability
 import Testing
 
+@testable import LinuxSupport
 @testable import ReachabilityChecks
 
 /// Probes of a host that answers, is silent, or is blocked, with the location of the block.
@@ -135,6 +135,22 @@ import Testing
                 await prober.fetch(.anchor("a"), WebRequest(secure, .target), at: host, limit: .patience),
             ]
             for result in results { #expect(result.outcome == .blockedHere(kind.number), "\(result)") }
+        }
+    }
+
+    /// Linux 6.1 gives up an unresolved neighbour without an ICMP error.
+    @Test(arguments: AddressFamily.allCases)
+    func `a connection to an unresolved neighbour is an error of this machine`(
+        family: AddressFamily
+    ) async throws {
+        try await probe(family, { _ in }) { prober, host in
+            let request = prober.request(.tcp, .target, host, port: 7, limit: .patience)
+            let outcome = StreamOutcome(end: .failed(.hostUnreachable))
+            guard case .unreachable(let error) = prober.result(request, outcome, about: host).outcome else {
+                Issue.record("the outcome is another one")
+                return
+            }
+            #expect(error.source == .thisMachine && error.reason == .hostUnreachable, "\(error)")
         }
     }
 
