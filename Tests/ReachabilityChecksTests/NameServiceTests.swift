@@ -43,13 +43,17 @@ import Testing
     private static let names = ["www.example": ["203.0.113.7", "fd77::10"], "empty.example": []]
 
     /// Provides a prober in a namespace with a single name server.
-    private func withNames(_ body: @Sendable (Prober, NameServer) async throws -> Void) async throws {
+    private func withNames(
+        _ configuration: String = "nameserver 203.0.113.7\noptions timeout:1 attempts:1\n",
+        _ body: @Sendable (Prober, NameServer) async throws -> Void
+    ) async throws {
         let line = try await ProbedLine.make(.ipv4)
         defer { line.close() }
         let (name, settings, server) = try await LabThread.detached {
+            try line.provider.ip("route add blackhole 198.18.0.0/15")
             let name = try NamespaceName("names-\(getpid())-\(UInt32.random(in: 0 ... .max))", for: line.pc)
             let files = [
-                "resolv.conf": "nameserver 203.0.113.7\noptions timeout:1 attempts:1\n",
+                "resolv.conf": configuration,
                 "hosts": "192.0.2.9 own.example\n",
                 "nsswitch.conf": "hosts: files dns\n",
             ]
@@ -87,6 +91,19 @@ import Testing
                 task.cancel()
                 return await task.value.outcome == .cancelled
             }
+        }
+    }
+
+    @Test(.enabled(if: NamespaceSettings.isPermitted, "nobody may write to /etc here"))
+    func `a target is probed while the name service waits for a silent server`() async throws {
+        try await withNames("nameserver 198.18.0.1\nnameserver 203.0.113.7\noptions timeout:30\n") { prober, _ in
+            var options = CheckOptions()
+            options.networkNamespace = prober.binding.namespace
+            options.family = .ipv4
+            options.timeLimit = .seconds(20)
+            let target = try CheckTarget("tcp://www.example:9")
+            let verdict = try await NetworkCheck(target: target, options: options).run().verdict
+            #expect(verdict.failurePoint == .service && verdict.reason == .refused, "\(verdict)")
         }
     }
 

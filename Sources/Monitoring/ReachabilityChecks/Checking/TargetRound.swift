@@ -38,15 +38,37 @@ struct TargetRound: Sendable {
                 return .late
             }
             var outcome = Outcome()
-            var (pending, others, open, hasQueried) = (1, 0, [CheckSite.AddressPath](), false)
+            var (pending, others, open, hasQueried, isLookedUp) = (0, 0, [CheckSite.AddressPath](), false, false)
             for await part in group {
+                var addresses: [IPAddress] = []
                 switch part {
                 case .lookedUp(let entry):
                     outcome.results += entry.results
-                    let addressPaths = site.addressPaths(to: entry.addresses)
-                    (outcome.path, outcome.addressPaths) = (addressPaths.first?.path, addressPaths)
+                    addresses = entry.addresses
+                    isLookedUp = true
+                case .own(let results):
+                    outcome.results += results
+                    pending -= 1
+                case .other(let results):
+                    outcome.results += results
+                    others -= 1
+                    // If a server is silent, the C library queries the next one only after the end of the round.
+                    if !isLookedUp, hasProbes { addresses = results.flatMap { $0.evidence.dns?.addresses ?? [] } }
+                case .late:
+                    // A cancelled round also ends the pause.
+                    if group.isCancelled { continue }
+                    if let addressPath = open.first, hasCompanion {
+                        others += 1
+                        group.addTask {
+                            .other([await addressPath.prober.echo(.target, to: addressPath.address, limit: clock.left)])
+                        }
+                    }
+                }
+                if outcome.addressPaths.isEmpty, !addresses.isEmpty {
+                    outcome.addressPaths = site.addressPaths(to: addresses)
+                    outcome.path = outcome.addressPaths.first?.path
                     // Addresses without a path are not probed.
-                    open = addressPaths.filter(\.path.status.isReachable)
+                    open = outcome.addressPaths.filter(\.path.status.isReachable)
                     // The first address is probed even if the process had no processor time until the deadline.
                     for (index, addressPath) in open.enumerated() where index == 0 || !clock.isOver {
                         for probe in probes(of: addressPath) {
@@ -59,32 +81,22 @@ struct TargetRound: Sendable {
                             }
                         }
                     }
-                    pending -= 1
-                case .own(let results):
-                    outcome.results += results
-                    pending -= 1
-                case .other(let results):
-                    outcome.results += results
-                    others -= 1
-                case .late:
-                    // A cancelled round also ends the pause.
-                    if group.isCancelled { continue }
-                    if let addressPath = open.first, hasCompanion {
-                        others += 1
-                        group.addTask {
-                            .other([await addressPath.prober.echo(.target, to: addressPath.address, limit: clock.left)])
-                        }
-                    }
                 }
                 // The DNS servers are queried if the name is unknown or the target does not answer.
-                var isTime = pending == 0
+                var isTime = isLookedUp && pending == 0
                 if case .late = part { isTime = true }
                 if isTime, !hasQueried {
                     hasQueried = true
-                    others += 1
-                    group.addTask { .other(await questions()) }
+                    for server in servers {
+                        others += 1
+                        group.addTask {
+                            let name = target.name ?? target.host
+                            return .other(await names.questions(to: server, about: name, .target, limit: clock.left))
+                        }
+                    }
                 }
-                if answers(outcome.results) || pending == 0 && (others == 0 || isRefused(outcome.results)) {
+                let isDone = pending == 0 && (isLookedUp || !outcome.addressPaths.isEmpty)
+                if answers(outcome.results) || isDone && (others == 0 || isRefused(outcome.results)) {
                     group.cancelAll()
                 }
             }
@@ -147,6 +159,9 @@ struct TargetRound: Sendable {
         }
     }
 
+    /// Whether addresses of the target are probed.
+    private var hasProbes: Bool { if case .name = target.service { false } else { true } }
+
     /// Whether an echo helps to distinguish a host that is down from a filtered port.
     private var hasCompanion: Bool {
         switch target.service {
@@ -156,18 +171,13 @@ struct TargetRound: Sendable {
         }
     }
 
-    private func questions() async -> [ProbeResult] {
-        guard let name = name, site.options.nameServers == nil, !Task.isCancelled else { return [] }
-        return await withTaskGroup(of: [ProbeResult].self) { group in
-            for server in site.servers ?? [] {
-                group.addTask { await names.questions(to: server, about: name, .target, limit: clock.left) }
-            }
-            return await group.reduce(into: []) { $0 += $1 }
-        }
+    /// The DNS servers that are queried for the name of the target. None for an address, or a name with fixed addresses.
+    private var servers: [IPAddress] {
+        guard target.name != nil, site.options.resolution(of: target.host) == nil, site.options.nameServers == nil,
+            !Task.isCancelled
+        else { return [] }
+        return site.servers ?? []
     }
-
-    /// The name to query in DNS; nil for an address, or a name with fixed addresses.
-    private var name: String? { site.options.resolution(of: target.host) == nil ? target.name : nil }
 }
 
 extension Prober {

@@ -126,7 +126,9 @@ enum NamesStage {
                 ? "the name \(name) does not exist" : "no address of \(name): \(reason.rawValue)"
             return Finding(.dns, reason, .proven, text, results)
         }
-        if let service, let reason = failure(of: service) {
+        // A target that was probed at an address of a DNS server has its own result.
+        let isProbed = service?.outcome == .silent && evidence.valid.contains { $0.isTarget && $0.ran }
+        if !isProbed, let service, let reason = failure(of: service) {
             let text = "programs get no address of \(name) from this machine's name service: \(reason.rawValue)"
             return Finding(.dns, reason, .likely, text, [service])
         }
