@@ -62,8 +62,10 @@ import Testing
         #expect(try json(world, "month=2023-11&party=us")["sha256"] as? String == digest)
         let page = try world.api.answer("/statement?month=2023-11&party=us")
         #expect(page.status == .ok && String(decoding: page.body, as: UTF8.self).contains(digest))
-        let text = try world.api.answer("/v1/statement?month=2023-11&party=us&format=text").body
-        #expect(String(decoding: text, as: UTF8.self).contains(digest))
+        for form in ["text", "html"] {
+            let body = try world.api.answer("/v1/statement?month=2023-11&party=us&format=\(form)").body
+            #expect(String(decoding: body, as: UTF8.self).contains(digest))
+        }
     }
 
     @Test(arguments: [

@@ -118,9 +118,9 @@ struct Statement: ParsableCommand {
         var query = [("party", party.rawValue)]
         if let month { query.append(("month", month)) }
         if let target { query.append(("target", target)) }
-        if format != .html { query.append(("format", options.json ? "json" : format.rawValue)) }
+        query.append(("format", options.json ? "json" : format.rawValue))
         let text = query.map { "\($0)=\($1.percentEncoded)" }.joined(separator: "&")
-        try ServiceClient(options).printOne("\(format == .html ? "/statement" : "/v1/statement")?\(text)")
+        try ServiceClient(options).printOne("/v1/statement?\(text)")
     }
 }
 

@@ -231,8 +231,9 @@ extension MonitoringService.Snapshot {
     fileprivate func text(of statement: Statement) -> String {
         let (least, most) = statement.bounds
         let sum = "\(statement.total.people), at least \(least.people), at most \(most.people)"
+        let count = statement.rows.count == 1 ? "1 outage" : "\(statement.rows.count) outages"
         let head =
-            "\(statement.month) (\(statement.zone)), \(statement.party.name): \(statement.rows.count) outages, \(sum)"
+            "\(statement.month) (\(statement.zone)), \(statement.party.name): \(count), \(sum)"
         let rows = statement.rows.map { row in
             "\(time(row.start).text) \(row.target.printable): \(row.words) for \(row.length.people), \(row.outage)"
         }
@@ -242,10 +243,68 @@ extension MonitoringService.Snapshot {
     }
 }
 
+extension MonitoringService.Snapshot {
+    /// Returns the rows and the time without observation as two tables.
+    fileprivate func tables(of statement: Statement) -> (rows: HTML, gaps: HTML) {
+        let rows = statement.rows.map { row -> HTML in
+            let length: HTML =
+                row.uncertainty == .zero
+                ? "\(row.length.units)"
+                : "\(row.length.units)<br><small>\(row.bounds.least.units) to \(row.bounds.most.units)</small>"
+            return """
+                <tr><td>\(time(row.start, .exact))</td><td>\(time(row.end, .exact))</td><td>\(length)</td>\
+                <td><bdi>\(row.target)</bdi></td><td>\(row.words)</td><td><code>\(row.outage)</code></td></tr>
+                """
+        }
+        let gaps = statement.unobserved.filter { $0.time > .zero }.map { gap -> HTML in
+            "<tr><td><bdi>\(gap.target)</bdi></td><td>\(gap.time.units)</td></tr>"
+        }
+        return (
+            Self.table(["from", "to", "length", "target", "cause", "outage"], rows),
+            Self.table(["target", "not observed"], gaps)
+        )
+    }
+
+    private static func table(_ heads: [String], _ rows: [HTML]) -> HTML {
+        if rows.isEmpty { return "<p>None.</p>" }
+        let cells = heads.map { head -> HTML in "<th scope=\"col\">\(head)</th>" }
+        return "<table><thead><tr>\(cells)</tr></thead><tbody>\(rows)</tbody></table>"
+    }
+
+    /// Returns the sentence with the bounds.
+    fileprivate func sum(of statement: Statement) -> HTML {
+        let (least, most) = statement.bounds
+        return
+            "At least \(least.units), at most \(most.units). Times at which several targets were affected count once."
+    }
+
+    /// Returns the statement as a file that needs no other file.
+    fileprivate func document(of statement: Statement, host: String) -> HTML {
+        let (rows, gaps) = tables(of: statement)
+        return """
+            <!doctype html>
+            <html lang="en"><head><meta charset="utf-8"><title>Statement \(statement.month)</title>
+            <style>body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}td,th{border:1px solid #999;padding:.3em .6em;\
+            text-align:left;vertical-align:top}</style></head><body>
+            <h1>\(statement.total.units) without connection in \(statement.month)</h1>
+            <p>Observed by \(host). Responsible: \(statement.party.name). \(sum(of: statement)) Times are in UTC. The month begins in \
+            the time zone \(statement.zone).</p>
+            <h2>Outages</h2>\(rows)<h2>Time without observation</h2>\(gaps)
+            <p>SHA-256 of the rows as CSV: <code>\(digest(of: statement))</code></p>
+            </body></html>
+            """
+    }
+}
+
 extension API {
-    /// Answers with the statement of a month: a text, a JSON object, or its rows as CSV.
+    /// The formats of a statement.
+    private enum Form: String, CaseIterable {
+        case text, json, csv, html
+    }
+
+    /// Answers with the statement of a month: a text, a JSON object, its rows as CSV, or a document.
     func statement(_ query: Query) throws(Problem) -> WebAnswer {
-        let form = try query.word("format", ReportForm.self)
+        let form = try query.word("format", Form.self)
         let snapshot = service.snapshot
         let statement = try statement(query, snapshot)
         try query.checkNames()
@@ -254,11 +313,16 @@ extension API {
             object: snapshot.object(of: statement),
             text: snapshot.text(of: statement)
         )
-        return switch form {
-        case .text: .text(item.text)
-        case .json: .one(item.object)
-        case .csv: WebAnswer(type: CSV.contentType, Array(snapshot.table(of: statement).text.utf8))
-        case nil: .one(item, query.request)
+        switch form {
+        case .text: return .text(item.text)
+        case .json: return .one(item.object)
+        case .csv: return WebAnswer(type: CSV.contentType, Array(snapshot.table(of: statement).text.utf8))
+        case .html:
+            let document = snapshot.document(of: statement, host: HostName.ofMachine ?? "this machine")
+            var answer = WebAnswer(type: "text/html; charset=utf-8", Array(document.text.utf8))
+            answer.headers.append(("Content-Disposition", "attachment; filename=\"\(statement.month).html\""))
+            return answer
+        case nil: return .one(item, query.request)
         }
     }
 
@@ -266,44 +330,20 @@ extension API {
     func statementPage(_ query: Query, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> Layout {
         let statement = try statement(query, snapshot)
         let account = TargetState(statement.party.attribution).account
-        let (least, most) = statement.bounds
         let hero = PageParts.hero(
             mark: account.rawValue,
             "\(statement.total.units) without connection in \(statement.month).",
-            when: "Responsible: \(statement.party.name). Time zone: \(statement.zone).",
-            lead:
-                "At least \(least.units), at most \(most.units). Times at which several targets were affected count once."
+            when: "Responsible: \(statement.party.name). The month begins in the time zone \(statement.zone).",
+            lead: snapshot.sum(of: statement)
         )
-        let rows = statement.rows.map { row -> HTML in
-            let length: HTML =
-                row.uncertainty == .zero
-                ? "\(row.length.units)"
-                : "\(row.length.units)<br><small>\(row.bounds.least.units) to \(row.bounds.most.units)</small>"
-            return """
-                <tr><td>\(snapshot.time(row.start, .exact))</td><td>\(snapshot.time(row.end, .exact))</td><td>\(length)</td>\
-                <td><bdi>\(row.target)</bdi></td><td>\(row.words)</td><td><code>\(row.outage)</code></td></tr>
-                """
-        }
-        let table: HTML = """
-            <table><thead><tr><th scope="col">from</th><th scope="col">to</th><th scope="col">length</th>\
-            <th scope="col">target</th><th scope="col">cause</th><th scope="col">outage</th></tr></thead><tbody>\(rows)</tbody></table>
-            """
-        let gaps = statement.unobserved.filter { $0.time > .zero }.map { gap -> HTML in
-            "<tr><td><bdi>\(gap.target)</bdi></td><td>\(gap.time.units)</td></tr>"
-        }
-        let gapTable: HTML = """
-            <table><thead><tr><th scope="col">target</th><th scope="col">not observed</th></tr></thead><tbody>\(gaps)</tbody></table>
-            """
+        let (rows, gaps) = snapshot.tables(of: statement)
         let link = "/v1/statement?month=\(statement.month)&party=\(statement.party.rawValue)"
-        let digest = snapshot.digest(of: statement)
-        let sum: HTML = "<p class=\"more\">SHA-256 of the rows as CSV: <code>\(digest)</code></p>"
-        let nothing: HTML = "<p>None.</p>"
         let main: HTML = """
             \(hero)
-            \(PageParts.card("rows", "Outages", rows.isEmpty ? nothing : table, class: "card scroll"))
-            \(PageParts.card("gaps", "Time without observation", gaps.isEmpty ? nothing : gapTable))
-            \(sum)
-            \(PageParts.more("", api: link, link + "&format=csv"))
+            \(PageParts.card("rows", "Outages", rows, class: "card scroll", attributes: " tabindex=\"0\""))
+            \(PageParts.card("gaps", "Time without observation", gaps))
+            <p class="more">SHA-256 of the rows as CSV: <code>\(snapshot.digest(of: statement))</code></p>
+            \(PageParts.more("", api: link, link + "&format=csv", link + "&format=html"))
             """
         return Layout(title: "Statement \(statement.month)", account: account, place: "/availability", main: main)
     }
