@@ -41,7 +41,7 @@ struct CancellationTests {
                     let broken: any SerializedRequest =
                         isData ? session.request(cutURL, method: .post) : session.download(cutURL, method: .post)
                     let cancelled: any SerializedRequest = isData ? session.request(url) : session.download(url)
-                    cancelled.onHTTPResponse { _, decide in decide(.cancel) }
+                    _ = cancelled.addResponseHandler { [weak cancelled] _ in _ = cancelled?.cancel() }
                     heads = [
                         await broken.serializingData().response.response,
                         await cancelled.serializingData().response.response,

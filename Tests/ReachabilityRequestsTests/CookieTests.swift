@@ -194,38 +194,11 @@ struct CookieTests {
         }
     }
 
-    @Test func `a cookie of the caller is sent like a cookie of a server`() throws {
+    @Test func `a cookie of the caller is sent like a cookie of a server`() {
         let storage = Self.storage()
-        let cookie = try #require(
-            HTTPCookie(properties: [.name: "n", .value: "v", .domain: ".example.com", .path: "/", .secure: "TRUE"])
-        )
-        storage.setCookie(cookie)
-        #expect(storage.field(for: Self.url.absoluteString) == "n=v")
+        storage.setCookie(HTTPCookie(name: "n", value: "v", domain: ".Example.com", isSecure: true))
+        #expect(storage.field(for: Self.url.absoluteString) == "n=v" && storage.cookies?.first?.isSessionOnly == true)
         #expect(storage.field(for: "http://www.example.com/") == nil)
-        #expect(HTTPCookie(properties: cookie.properties ?? [:]) == cookie && cookie.isSecure && cookie.isSessionOnly)
-        #expect(HTTPCookie.requestHeaderFields(with: [cookie, cookie]) == ["Cookie": "n=v; n=v"])
-        let ofOrigin = HTTPCookie(properties: [
-            .name: "n", .value: 1, .originURL: Self.url, .path: "/", .maximumAge: "10",
-        ])
-        #expect(ofOrigin?.domain == "www.example.com" && ofOrigin?.expiresDate != nil)
-        for missing in [HTTPCookiePropertyKey.name, .value, .domain, .path] {
-            var properties = cookie.properties ?? [:]
-            properties[missing] = nil
-            #expect(HTTPCookie(properties: properties) == nil)
-            properties[missing] = "/a;b\r\nc"
-            #expect(HTTPCookie(properties: properties) == nil)
-        }
-    }
-
-    @Test func `joined fields Set-Cookie are split into cookies`() {
-        let fields = [
-            "set-cookie":
-                "a=1; Expires=Wed, 09 Jun 2100 10:18:14 GMT; Path=/, b=2, c=3; Secure, __Host-e=5; Domain=other.com"
-        ]
-        let cookies = HTTPCookie.cookies(withResponseHeaderFields: fields, for: Self.url)
-        #expect(cookies.map { "\($0.name)=\($0.value)" } == ["a=1", "b=2", "c=3"])
-        #expect(cookies[0].expiresDate != nil && cookies[2].isSecure)
-        #expect(HTTPCookie.cookies(withResponseHeaderFields: [:], for: Self.url).isEmpty)
     }
 
     @Test func `accept policies apply, and cookies can be removed by their time`() throws {

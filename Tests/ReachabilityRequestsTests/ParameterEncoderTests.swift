@@ -56,7 +56,6 @@ struct ParameterEncoderTests {
                 + text.replacing("%5B", with: "[").replacing("%5D", with: "]"),
             "\(what)"
         )
-        #expect(URLEncoding.default.escape(value) == text, "\(what)")
     }
 
     @Test(arguments: [
@@ -66,21 +65,11 @@ struct ParameterEncoderTests {
     ])
     func `arrays are encoded in the configured form`(way: URLEncodedFormEncoder.ArrayEncoding, text: String) throws {
         #expect(try Self.query(["a": [1, 2]], URLEncodedFormEncoder(arrayEncoding: way)) == text)
-        guard case .custom = way else {
-            let request = URLRequest(text: "http://h/")
-            let encoded = try URLEncoding(arrayEncoding: way).encode(request, with: ["a": [1, 2]])
-            #expect(encoded.text.replacing("%5B", with: "[").replacing("%5D", with: "]") == "http://h/?" + text)
-            return
-        }
     }
 
     @Test func `Boolean values are encoded as numbers or as words`() throws {
         #expect(try Self.query(["a": true, "b": false]) == "a=1&b=0")
         #expect(try Self.query(["a": true], URLEncodedFormEncoder(boolEncoding: .literal)) == "a=true")
-        #expect(
-            try URLEncoding(boolEncoding: .literal).encode(URLRequest(text: "http://h/"), with: ["a": false]).text
-                == "http://h/?a=false"
-        )
     }
 
     @Test func `data is encoded as Base64, as an array, or by a closure`() throws {
@@ -188,19 +177,12 @@ struct ParameterEncoderTests {
         body: String?
     ) throws {
         let request = URLRequest(text: "http://h/", method: HTTPMethod(rawValue: method))
-        for encoded in [
-            try URLEncodedFormParameterEncoder.default.encode(["a": 1], into: request),
-            try URLEncoding.default.encode(request, with: ["a": 1]),
-        ] {
-            #expect(encoded.text == url && encoded.bodyText == body)
-            #expect(
-                encoded.headers["Content-Type"]
-                    == (body == nil ? nil : "application/x-www-form-urlencoded; charset=utf-8")
-            )
-        }
+        let encoded = try URLEncodedFormParameterEncoder.default.encode(["a": 1], into: request)
+        #expect(encoded.text == url && encoded.bodyText == body)
+        let type = body == nil ? nil : "application/x-www-form-urlencoded; charset=utf-8"
+        #expect(encoded.headers["Content-Type"] == type)
         let forced = try URLEncodedFormParameterEncoder(destination: .httpBody).encode(["a": 1], into: request)
         #expect(forced.bodyText == "a=1" && forced.text == "http://h/")
-        #expect(try URLEncoding.queryString.encode(request, with: ["a": 1]).text == "http://h/?a=1")
     }
 
     @Test(arguments: [
@@ -221,8 +203,6 @@ struct ParameterEncoderTests {
             #expect(try encoder.encode(none, into: request).httpBody == nil)
             #expect(try encoder.encode(["a": 1], into: request).headers["Content-Type"] == "x/y")
         }
-        #expect(try JSONEncoding.default.encode(request, with: nil).httpBody == nil)
-        #expect(try URLEncoding.default.encode(request, with: [:]).httpBody == nil)
     }
 
     @Test func `JSON parameters set the content type, can be sorted, and report errors`() throws {
@@ -231,26 +211,11 @@ struct ParameterEncoderTests {
         #expect(encoded.bodyText == #"{"a":2,"z":1}"# && encoded.headers["Content-Type"] == "application/json")
         #expect(try JSONParameterEncoder.prettyPrinted.encode(["a": 1], into: request).bodyText == "{\n  \"a\" : 1\n}")
         let error = #expect(throws: AFError.self) {
-            try JSONParameterEncoder.json.encode(["a": Double.nan], into: request)
+            try JSONParameterEncoder.default.encode(["a": Double.nan], into: request)
         }
         guard case .parameterEncodingFailed(.jsonEncodingFailed)? = error else {
             return #expect(Bool(false), "\(String(describing: error))")
         }
-    }
-
-    @Test func `parameters of any type are encoded as JSON and as a form`() throws {
-        let request = URLRequest(text: "http://h/", method: .post)
-        let parameters: Parameters = [
-            "s": "x", "n": 1, "b": true, "l": [1, "y", ["k": 2.5]] as [any Sendable], "o": Int?.none,
-        ]
-        #expect(
-            try JSONEncoding.default.encode(request, with: parameters).bodyText
-                == #"{"b":true,"l":[1,"y",{"k":2.5}],"n":1,"o":null,"s":"x"}"#
-        )
-        let form = try URLEncoding.httpBody.encode(request, with: parameters).bodyText?.replacing("%5B", with: "[")
-            .replacing("%5D", with: "]")
-        #expect(form == "b=1&l[]=1&l[]=y&l[][k]=2.5&n=1&s=x")
-        #expect(throws: AFError.self) { try JSONEncoding.default.encode(request, with: ["d": Date()]) }
     }
 }
 

@@ -25,8 +25,13 @@ struct SessionTests {
             let url = lab.server.url("/search")
             _ = try await session.request(url, parameters: ["q": "a b"], headers: [.accept("c/d")]).serializingData()
                 .value
-            _ = try await session.request(url, method: .post, parameters: ["q": "a b"], encoder: .json)
-                .serializingData().value
+            _ = try await session.request(
+                url,
+                method: .post,
+                parameters: ["q": "a b"],
+                encoder: JSONParameterEncoder.default
+            )
+            .serializingData().value
             let seen = lab.server.seen
             #expect(seen.map(\.path) == ["/search?q=a%20b", "/search"])
             #expect(seen.map { $0.fields["accept"] } == ["c/d", "a/b"])
@@ -183,7 +188,12 @@ struct SessionTests {
             func encode(to encoder: any Encoder) throws { throw CancellationError() }
         }
         try await withServer({ _ in Reply() }) { lab in
-            let request = try lab.session().request(lab.server.url(), method: .post, parameters: Bad(), encoder: .json)
+            let request = try lab.session().request(
+                lab.server.url(),
+                method: .post,
+                parameters: Bad(),
+                encoder: JSONParameterEncoder.default
+            )
             let error = await request.serializingResponse(using: DataResponseSerializer()).response.error
             guard case .parameterEncodingFailed? = error else {
                 Issue.record("\(String(describing: error))")

@@ -152,7 +152,7 @@ struct StartTests {
             #expect(
                 request.requests.map { $0.headers["Number"] } == ["1", "2"] && request.performedRequests.count == 2
             )
-            #expect(lab.server.seen.count == 2 && request.firstTask?.state == .completed)
+            #expect(lab.server.seen.count == 2 && request.tasks.first?.state == .completed)
         }
     }
 
@@ -247,49 +247,17 @@ struct StartTests {
     }
 }
 
-/// The events of a request as asynchronous sequences.
-struct RequestStreamTests {
-    private func all<Element: Sendable>(_ stream: StreamOf<Element>) async -> [Element] {
-        await stream.reduce(into: []) { $0.append($1) }
-    }
-
-    @Test func `asynchronous sequences contain the events of a request until its result`() async throws {
-        try await withServer({ _ in Reply("x", fields: ["X-Own": "1"]) }) { lab in
-            let request = try lab.session().request(lab.server.url()).adapt(
-                using: Adapter { request, _, completion in
-                    var request = request
-                    request.headers["Own"] = "2"
-                    completion(.success(request))
-                }
-            )
-            async let heads = all(request.httpResponses())
-            async let requests = all(request.urlRequests())
-            async let tasks = all(request.urlSessionTasks())
-            async let commands = all(request.cURLDescriptions())
-            #expect(try await request.serializingString().value == "x")
-            #expect(await heads.map { $0.headers["X-Own"] } == ["1"])
-            #expect(await requests.last?.headers["Own"] == "2")
-            #expect(await tasks.count == 1)
-            #expect(await commands.last?.contains(#"-H "Own: 2""#) == true)
-            // After the end each sequence has the last element.
-            #expect(await all(request.httpResponses()).count == 1)
-            #expect(await all(request.urlSessionTasks()).first?.state == .completed)
-            let tasked = await withCheckedContinuation { continuation in
-                request.onURLSessionTaskCreation { continuation.resume(returning: $0) }
-            }
-            #expect(tasked.currentRequest?.headers["Own"] == "2")
-        }
-    }
-
+/// The attempts of a request.
+struct AttemptTests {
     @Test func `an attempt has the state of its request`() async throws {
         try await withServer({ _ in .silence }) { lab in
             let request = try lab.session().request(lab.server.url())
-            #expect(request.task == nil)
+            #expect(request.lastTask == nil)
             request.resume()
             for await _ in lab.server.arrivals { break }
-            #expect(request.task?.state == .running)
-            #expect(request.suspend().task?.state == .suspended)
-            let state = request.cancel().task?.state
+            #expect(request.lastTask?.state == .running)
+            #expect(request.suspend().lastTask?.state == .suspended)
+            let state = request.cancel().lastTask?.state
             #expect(state == .canceling || state == .completed)
         }
     }

@@ -129,9 +129,6 @@ struct StreamDecodingTests {
             let request = try lab.session().streamRequest(lab.server.url())
             var first = request.strings().makeAsyncIterator()
             await #expect(throws: AFError.self) { for try await _ in request.decodables(of: Item.self) {} }
-            for await stream in request.streamTask().streamingData() where stream.value != nil {
-                Issue.record("a second reader received data")
-            }
             request.responseStreamString { stream in
                 if stream.value != nil { Issue.record("a second reader received data") }
             }
@@ -170,36 +167,6 @@ struct StreamDecodingTests {
             #expect(await told.stream.reduce(into: []) { $0.append($1) } == ["1", "none", "3", "end"])
         }
     }
-
-    @Test func `a stream task has events of text and values, and the completion last`() async throws {
-        let text = Self.line(1) + "\n{\n" + Self.line(3) + "\n"
-        try await withServer({ _ in Reply(text) }) { lab in
-            let session = try lab.session()
-            let values = session.streamRequest(lab.server.url()).streamTask().streamingDecodables(Item.self)
-            var told: [String] = []
-            for await stream in values {
-                told.append(stream.value.map { "\($0.number)" } ?? (stream.error == nil ? "end" : "none"))
-            }
-            #expect(told == ["1", "none", "3", "end"])
-            var whole = ""
-            for await stream in session.streamRequest(lab.server.url()).streamTask().streamingStrings() {
-                whole += stream.value ?? ""
-                #expect(stream.completion?.error == nil)
-            }
-            #expect(whole == text)
-        }
-    }
-
-    @Test func `a rejected answer is reported by the completion`() async throws {
-        try await withServer({ _ in Reply("no", status: 404) }) { lab in
-            let request = try lab.session().streamRequest(lab.server.url()).validate()
-            var codes: [Int?] = []
-            for await stream in request.streamTask().streamingStrings() {
-                codes.append(stream.completion?.error?.responseCode)
-            }
-            #expect(codes == [404])
-        }
-    }
 }
 
 /// Serializers of streams, against decoders and a server.
@@ -233,42 +200,25 @@ struct StreamSerializerTests {
     }
 
     @Test func `values are decoded from lines, text from whole characters, and pieces are unchanged`() throws {
-        #expect(try decoded(.decodable(of: Int.self), ["1", "2\n\n3"]).map { try $0.get() } == [12, 3])
-        #expect(try decoded(.passthrough, ["a", "b\n"]).map { try $0.get() } == [Data("a".utf8), Data("b\n".utf8)])
+        #expect(try decoded(DecodableStreamSerializer<Int>(), ["1", "2\n\n3"]).map { try $0.get() } == [12, 3])
+        let pieces = try decoded(PassthroughStreamSerializer(), ["a", "b\n"]).map { try $0.get() }
+        #expect(pieces == [Data("a".utf8), Data("b\n".utf8)])
         var text = PieceDecoder(StringStreamSerializer(), limit: 100)
         let euro = Data("€".utf8)
         #expect(text.decode(euro.prefix(2)).isEmpty)
         #expect(try text.decode(euro.suffix(1)).map { try $0.get() } == ["€"] && text.finish().isEmpty)
     }
 
-    @Test func `handlers and tasks receive the values of a serializer`() async throws {
+    @Test func `handlers receive the values of a serializer`() async throws {
         try await withServer({ _ in Reply("1\nx\n2") }) { lab in
             let (events, sink) = AsyncStream.makeStream(of: String.self)
             let session = try lab.session()
-            session.streamRequest(lab.server.url()).responseStream(using: .decodable(of: Int.self)) { stream in
+            let serializer = DecodableStreamSerializer<Int>()
+            session.streamRequest(lab.server.url()).responseStream(using: serializer) { stream in
                 sink.yield(stream.completion == nil ? stream.value.map { "\($0)" } ?? "error" : "end")
                 if stream.completion != nil { sink.finish() }
             }
             #expect(await events.reduce(into: []) { $0.append($1) } == ["1", "error", "2", "end"])
-            let task = session.streamRequest(lab.server.url()).streamTask()
-            var text = ""
-            for await stream in task.streamingResponses(serializedUsing: .string) { text += stream.value ?? "" }
-            #expect(text == "1\nx\n2")
-        }
-    }
-
-    @Test func `a loop that does not cancel leaves the rest to the next one`() async throws {
-        try await withServer({ _ in Reply(String(repeating: "0123456789", count: 400_000)) }) { lab in
-            let request = try lab.session().streamRequest(lab.server.url())
-            let task = request.streamTask()
-            var count = 0
-            for await stream in task.streamingData(automaticallyCancelling: false) {
-                count += stream.value?.count ?? 0
-                break
-            }
-            #expect(count > 0 && !request.isCancelled)
-            for await stream in task.streamingData() { count += stream.value?.count ?? 0 }
-            #expect(count == 4_000_000 && request.completion?.error == nil)
         }
     }
 }

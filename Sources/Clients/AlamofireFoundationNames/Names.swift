@@ -15,8 +15,6 @@ public typealias InputStream = ReachabilityRequests.InputStream
 public typealias Progress = ReachabilityRequests.Progress
 /// A cookie.
 public typealias HTTPCookie = ReachabilityRequests.HTTPCookie
-/// A property of a cookie.
-public typealias HTTPCookiePropertyKey = ReachabilityRequests.HTTPCookiePropertyKey
 /// The cookies of sessions.
 public typealias HTTPCookieStorage = ReachabilityRequests.HTTPCookieStorage
 /// The failure of the network below an error.

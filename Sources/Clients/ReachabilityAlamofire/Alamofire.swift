@@ -140,14 +140,14 @@ extension Alamofire {
     public typealias HTTPHeader = ReachabilityRequests.HTTPHeader
     /// The type `HTTPHeaders` of ReachabilityRequests.
     public typealias HTTPHeaders = ReachabilityRequests.HTTPHeaders
-    /// The type `Parameters` of ReachabilityRequests.
-    public typealias Parameters = ReachabilityRequests.Parameters
-    /// The type `ParameterEncoding` of ReachabilityRequests.
-    public typealias ParameterEncoding = ReachabilityRequests.ParameterEncoding
-    /// The type `URLEncoding` of ReachabilityRequests.
-    public typealias URLEncoding = ReachabilityRequests.URLEncoding
-    /// The type `JSONEncoding` of ReachabilityRequests.
-    public typealias JSONEncoding = ReachabilityRequests.JSONEncoding
+    /// The type `Parameters` of ReachabilityAlamofire.
+    public typealias Parameters = ReachabilityAlamofire.Parameters
+    /// The type `ParameterEncoding` of ReachabilityAlamofire.
+    public typealias ParameterEncoding = ReachabilityAlamofire.ParameterEncoding
+    /// The type `URLEncoding` of ReachabilityAlamofire.
+    public typealias URLEncoding = ReachabilityAlamofire.URLEncoding
+    /// The type `JSONEncoding` of ReachabilityAlamofire.
+    public typealias JSONEncoding = ReachabilityAlamofire.JSONEncoding
     /// The type `ParameterEncoder` of ReachabilityRequests.
     public typealias ParameterEncoder = ReachabilityRequests.ParameterEncoder
     /// The type `JSONParameterEncoder` of ReachabilityRequests.

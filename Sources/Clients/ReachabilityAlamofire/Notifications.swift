@@ -107,5 +107,5 @@ private struct Poster: EventMonitor {
 /// For ``URLEncoding``: `NSNumber(value: 1)` is not `true`.
 extension NSNumber: LooseNumber {
     /// A Boolean value that indicates whether it is one of the two Boolean values, which Foundation has once each.
-    package var isBoolean: Bool { self === true as NSNumber || self === false as NSNumber }
+    var isBoolean: Bool { self === true as NSNumber || self === false as NSNumber }
 }

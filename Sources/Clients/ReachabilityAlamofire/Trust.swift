@@ -1,29 +1,5 @@
 import FoundationEssentials
-public import ReachabilityRequests
 public import ServerTrust
-
-public import class AlamofireFoundationNames.URLSessionConfiguration
-
-extension Session {
-    /// A session of Alamofire 4 whose servers are evaluated by policies. A host without a policy is evaluated by `DefaultTrustEvaluator`.
-    public convenience init(
-        configuration: URLSessionConfiguration = .default,
-        serverTrustPolicyManager: ServerTrustPolicyManager?
-    ) {
-        let manager = serverTrustPolicyManager.map { policies in
-            ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:]) { host in
-                policies.serverTrustPolicy(forHost: host)?.evaluator
-            }
-        }
-        self.init(configuration: configuration, serverTrustManager: manager)
-    }
-
-    /// A session whose servers are evaluated by a policy of AFNetworking.
-    public convenience init(configuration: URLSessionConfiguration = .default, securityPolicy: AFSecurityPolicy) {
-        let manager = ServerTrustManager(evaluators: [:]) { _ in securityPolicy.evaluator }
-        self.init(configuration: configuration, serverTrustManager: manager)
-    }
-}
 
 /// The main bundle of a program on Linux: the directory of its file.
 private enum MainBundle {

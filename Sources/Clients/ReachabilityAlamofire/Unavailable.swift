@@ -1,8 +1,5 @@
 public import FoundationEssentials
 public import ReachabilityRequests
-public import ServerTrust
-
-public import class AlamofireFoundationNames.URLSessionConfiguration
 
 // Names of Alamofire and Foundation that cannot exist on Linux. The compiler's message names the alternative.
 
@@ -15,16 +12,6 @@ public import class AlamofireFoundationNames.URLSessionConfiguration
 public final class SessionDelegate {}
 
 extension Session {
-    /// Not available.
-    @available(*, unavailable, message: "there is no URLSession: leave the delegate out")
-    public convenience init(
-        configuration: URLSessionConfiguration = .default,
-        delegate: SessionDelegate,
-        serverTrustPolicyManager: ServerTrustPolicyManager? = nil
-    ) {
-        self.init(configuration: configuration, serverTrustPolicyManager: serverTrustPolicyManager)
-    }
-
     /// Not available.
     @available(*, unavailable, message: "use redirect(using:), authenticate(with:) or an EventMonitor")
     public var delegate: SessionDelegate { fatalError("unavailable") }

@@ -258,21 +258,6 @@ extension Result where Success == Void {
     public static var success: Result { .success(()) }
 }
 
-extension JSONEncoding {
-    /// The form of the JSON.
-    public struct WritingOptions: OptionSet, Sendable {
-        /// With line breaks and indentation.
-        public static let prettyPrinted = WritingOptions(rawValue: 1)
-        /// The bits.
-        public let rawValue: Int
-        /// Options of these bits.
-        public init(rawValue: Int) { self.rawValue = rawValue }
-    }
-
-    /// An encoding with these options.
-    public init(options: WritingOptions) { self = options.contains(.prettyPrinted) ? .prettyPrinted : .default }
-}
-
 /// Header fields: ``HTTPHeaders``, or the dictionary of Alamofire 4.
 public protocol HTTPHeadersConvertible {
     /// The header fields.
@@ -287,40 +272,4 @@ extension HTTPHeaders: HTTPHeadersConvertible {
 extension [String: String]: HTTPHeadersConvertible {
     /// The header fields, sorted by name.
     public var httpHeaders: HTTPHeaders { HTTPHeaders(self).sorted() }
-}
-
-extension ParameterEncoding {
-    /// The request with parameters of Alamofire 4.
-    @_disfavoredOverload
-    public func encode(_ urlRequest: any URLRequestConvertible, with parameters: [String: Any]?) throws -> URLRequest {
-        try encode(urlRequest, with: parameters.map(Parameters.init(untyped:)))
-    }
-}
-
-extension [String: any Sendable] {
-    /// The parameters of a dictionary whose values are not known to be `Sendable`.
-    init(untyped parameters: [String: Any]) { self = parameters.mapValues(Self.sendable) }
-
-    private static func sendable(_ value: Any) -> any Sendable {
-        switch value {
-        case let value as [String: Any]: value.mapValues(sendable)
-        case let value as [Any]: value.map(sendable)
-        case let value as String: value
-        // A number of Foundation can be cast to Bool.
-        case let value as any LooseNumber: value
-        case let value as Bool: value
-        case let value as Int: value
-        case let value as Double: value
-        case let value as any BinaryInteger & Sendable: value
-        case let value as Float: value
-        case let value as Decimal: value
-        case Optional<Any>.none: String?.none
-        default: OtherParameter(description: "\(value)")
-        }
-    }
-}
-
-/// A parameter that is neither text nor a number. It has a text in a form, and none in JSON.
-private struct OtherParameter: Sendable, CustomStringConvertible {
-    let description: String
 }

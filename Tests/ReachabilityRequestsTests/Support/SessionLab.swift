@@ -62,3 +62,14 @@ final class Replies: Sendable {
         rest.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
     }
 }
+
+/// The kinds of errors that ReachabilityAlamofire names.
+extension AFError {
+    var isInvalidURLError: Bool { if case .invalidURL = self { true } else { false } }
+    var isMultipartEncodingError: Bool { if case .multipartEncodingFailed = self { true } else { false } }
+    var isRequestAdaptationError: Bool { if case .requestAdaptationFailed = self { true } else { false } }
+    var isRequestRetryError: Bool { if case .requestRetryFailed = self { true } else { false } }
+    var isCreateURLRequestError: Bool { if case .createURLRequestFailed = self { true } else { false } }
+    var isDownloadedFileMoveError: Bool { if case .downloadedFileMoveFailed = self { true } else { false } }
+    var isResponseSerializationError: Bool { if case .responseSerializationFailed = self { true } else { false } }
+}

@@ -31,10 +31,14 @@ public struct HTTPCookie: Hashable, Sendable {
     /// Creates a cookie.
     ///
     /// - Parameters:
+    ///   - name: The name.
+    ///   - value: The value.
     ///   - domain: The host. A leading dot means that hosts below it receive the cookie, too.
     ///   - path: The path below which requests have the cookie.
     ///   - expiresDate: The time when the cookie ends. If nil, it ends with the storage.
-    init(
+    ///   - isSecure: True if the cookie is sent only over https.
+    ///   - isHTTPOnly: True if a browser hides the cookie from scripts.
+    public init(
         name: String,
         value: String,
         domain: String,
@@ -54,7 +58,7 @@ public struct HTTPCookie: Hashable, Sendable {
     /// promises.
     ///
     /// Source: RFC 6265, sections 5.2 and 5.3.
-    init?(setCookie field: String, for origin: CookieOrigin, now: Date) {
+    package init?(setCookie field: String, for origin: CookieOrigin, now: Date) {
         // Control characters would become a part of a request.
         guard field.utf8.count <= 4096, !field.hasControlCharacter else { return nil }
         var parts = field.split(at: ";", omittingEmptySubsequences: false)[...]
@@ -117,93 +121,13 @@ extension HTTPCookie {
     }
 
     /// The value of the field Cookie; nil without cookies.
-    static func field(_ cookies: [HTTPCookie]) -> String? {
+    package static func field(_ cookies: [HTTPCookie]) -> String? {
         cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
     }
-
-    /// The field Cookie of a request with these cookies.
-    public static func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] {
-        field(cookies).map { ["Cookie": $0] } ?? [:]
-    }
-
-    /// The cookies of the field Set-Cookie of an answer. Several fields that were joined with commas are split again. That can be wrong if a
-    /// value contains a comma. A session reads the separate fields.
-    public static func cookies(withResponseHeaderFields headerFields: [String: String], for url: URL) -> [HTTPCookie] {
-        guard let origin = CookieOrigin(url) else { return [] }
-        let joined = headerFields.first { $0.key.lowercased() == "set-cookie" }?.value ?? ""
-        var fields: [String] = []
-        for part in joined.split(at: ",", omittingEmptySubsequences: false) {
-            // A date has a comma, but no name before the next semicolon.
-            let name = part.split(at: ";", maxSplits: 1).first?.split(at: "=", omittingEmptySubsequences: false) ?? []
-            if name.count > 1, name[0].trimmingBlanks.isToken {
-                fields.append(String(part))
-            } else if !fields.isEmpty {
-                fields[fields.count - 1] += "," + part
-            }
-        }
-        return fields.compactMap { HTTPCookie(setCookie: $0, for: origin, now: Date()) }
-    }
-
-    /// A cookie; nil without a name, a value, a path, and a domain or an origin, and if one of them contains a control character or `;`.
-    public init?(properties: [HTTPCookiePropertyKey: Any]) {
-        let texts = properties.mapValues { $0 as? String ?? "\($0)" }
-        let origin = (properties[.originURL] as? URL)?.host() ?? texts[.originURL].flatMap { URL(string: $0)?.host() }
-        guard let name = texts[.name], let value = texts[.value], let path = texts[.path],
-            let domain = texts[.domain] ?? origin, !name.isEmpty, !domain.isEmpty, path.utf8.first == UInt8(ascii: "/"),
-            [name, value, domain, path].allSatisfy({ !$0.hasControlCharacter && !$0.utf8.contains(UInt8(ascii: ";")) })
-        else { return nil }
-        self.init(
-            name: name,
-            value: value,
-            domain: domain,
-            path: path,
-            expiresDate: properties[.expires] as? Date
-                ?? CookieDate.end(maximumAge: texts[.maximumAge], expires: texts[.expires], now: Date()),
-            isSecure: texts[.secure].map { !["", "FALSE"].contains($0.uppercased()) } ?? false
-        )
-    }
-
-    /// The values with which the cookie can be created again.
-    public var properties: [HTTPCookiePropertyKey: Any]? {
-        var properties: [HTTPCookiePropertyKey: Any] = [.name: name, .value: value, .domain: domain, .path: path]
-        properties[.expires] = expiresDate
-        if isSecure { properties[.secure] = "TRUE" }
-        return properties
-    }
-}
-
-/// A property of a cookie.
-public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
-    /// The name.
-    public let rawValue: String
-
-    /// A property with this name.
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// The name of the cookie.
-    public static let name = Self(rawValue: "Name")
-    /// The value of the cookie.
-    public static let value = Self(rawValue: "Value")
-    /// The host. A leading dot means that hosts below it receive the cookie, too.
-    public static let domain = Self(rawValue: "Domain")
-    /// The path.
-    public static let path = Self(rawValue: "Path")
-    /// The URL whose host is the domain, if there is no domain.
-    public static let originURL = Self(rawValue: "OriginURL")
-    /// The time when the cookie ends, a `Date` or a text.
-    public static let expires = Self(rawValue: "Expires")
-    /// The lifetime in seconds. It has priority over a text of ``expires``.
-    public static let maximumAge = Self(rawValue: "Max-Age")
-    /// `TRUE` if the cookie is sent only over https.
-    public static let secure = Self(rawValue: "Secure")
-    /// Without effect.
-    public static let version = Self(rawValue: "Version")
-    /// Without effect. A cookie without a time ends with the storage.
-    public static let discard = Self(rawValue: "Discard")
 }
 
 /// The parts of a URL that decide about cookies.
-struct CookieOrigin {
+package struct CookieOrigin {
     /// The host in lower case.
     let host: String
     /// The path, not empty.
@@ -213,7 +137,7 @@ struct CookieOrigin {
     let domains: [String]
 
     /// Nil for a URL that is not one of http or https with a host.
-    init?(_ url: URL) {
+    package init?(_ url: URL) {
         let scheme = url.scheme?.lowercased()
         guard scheme == "http" || scheme == "https", let host = url.host()?.lowercased(), !host.isEmpty else {
             return nil
@@ -242,12 +166,12 @@ struct CookieOrigin {
 }
 
 /// Dates of cookies.
-enum CookieDate {
+package enum CookieDate {
     /// The maximum lifetime in seconds, 400 days (RFC 6265bis, section 5.5).
     private static let maximumAge = 400.0 * 86400
 
     /// The end of a cookie; nil if neither attribute has one. `Max-Age` has priority.
-    static func end(maximumAge: String?, expires: String?, now: Date) -> Date? {
+    package static func end(maximumAge: String?, expires: String?, now: Date) -> Date? {
         if let maximumAge {
             let digits = maximumAge.utf8.first == UInt8(ascii: "-") ? maximumAge.dropFirst() : maximumAge[...]
             if !digits.isEmpty, digits.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {
@@ -297,5 +221,5 @@ enum CookieDate {
 }
 
 extension String {
-    fileprivate var hasControlCharacter: Bool { utf8.contains { $0 < 0x20 && $0 != UInt8(ascii: "\t") || $0 == 0x7f } }
+    package var hasControlCharacter: Bool { utf8.contains { $0 < 0x20 && $0 != UInt8(ascii: "\t") || $0 == 0x7f } }
 }

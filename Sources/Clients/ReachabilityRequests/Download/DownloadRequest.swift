@@ -128,13 +128,6 @@ public final class DownloadRequest: Request, @unchecked Sendable {  // Unchecked
         keepsPart.withLock { $0 = shouldProduceResumeData }
         return cancel()
     }
-
-    /// Cancels the download, and calls the closure with ``resumeData``, nil if it cannot be continued.
-    @discardableResult
-    public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void) -> Self {
-        cancel(producingResumeData: true).atEnd { [self] in completionHandler(resumeData) }
-        return self
-    }
 }
 
 extension DownloadRequest {
@@ -143,19 +136,6 @@ extension DownloadRequest {
 
     /// The data with which a cancelled or failed download can be continued; nil if it cannot.
     public var resumeData: Data? { exchange.result?.resumeData }
-
-    /// A destination in a directory of the user, with the file name that the server suggests.
-    public static func suggestedDownloadDestination(
-        for directory: FileManager.SearchPathDirectory = .documentDirectory,
-        in domain: FileManager.SearchPathDomainMask = .userDomainMask,
-        options: Options = []
-    ) -> Destination {
-        { temporaryURL, response in
-            let folder = FileManager.default.urls(for: directory, in: domain).first
-            let name = response.suggestedFilename ?? temporaryURL.lastPathComponent
-            return (folder?.appending(path: name) ?? temporaryURL, options)
-        }
-    }
 
     /// Calls the closure with the complete file, which does not have its name yet, for example to verify its digest. If it throws, the
     /// error is ``AFError/ResponseValidationFailureReason/customValidationFailed(error:)``, and the file is deleted.

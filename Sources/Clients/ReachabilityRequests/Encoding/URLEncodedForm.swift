@@ -13,7 +13,7 @@ extension URLEncodedFormEncoder {
         /// By a closure, of the name of the array and the place in it.
         case custom(@Sendable (_ key: String, _ index: Int) -> String)
 
-        func encode(_ key: String, atIndex index: Int) -> String {
+        package func encode(_ key: String, atIndex index: Int) -> String {
             switch self {
             case .brackets: "\(key)[]"
             case .noBrackets: key
@@ -30,7 +30,7 @@ extension URLEncodedFormEncoder {
         /// `true` and `false`
         case literal
 
-        func encode(_ value: Bool) -> String {
+        package func encode(_ value: Bool) -> String {
             switch self {
             case .numeric: value ? "1" : "0"
             case .literal: String(value)
@@ -328,11 +328,13 @@ struct FormParts<Key: CodingKey>: KeyedEncodingContainerProtocol {
 }
 
 /// Names and values in a query or a form (RFC 3986, section 3.4).
-enum QueryEscaping {
+package enum QueryEscaping {
     /// Unreserved characters, and `/` and `?`, which may stand in a query.
-    static let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?".unicodeScalars)
+    package static let allowed = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?".unicodeScalars
+    )
 
-    static func escape(_ text: String, allowed: Set<Unicode.Scalar> = allowed) -> String {
+    package static func escape(_ text: String, allowed: Set<Unicode.Scalar> = allowed) -> String {
         text.percentEncoded { allowed.contains($0) }
     }
 

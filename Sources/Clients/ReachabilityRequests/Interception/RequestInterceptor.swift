@@ -190,16 +190,6 @@ public struct Interceptor: RequestInterceptor {
         self.retriers = retriers + interceptors
     }
 
-    /// An interceptor of an adapter and a retrier, and others behind them.
-    public init(adapter: any RequestAdapter, retrier: any RequestRetrier, interceptors: [any RequestInterceptor] = []) {
-        self.init(adapters: [adapter], retriers: [retrier], interceptors: interceptors)
-    }
-
-    /// An interceptor of closures.
-    public init(adaptHandler: @escaping AdaptHandler, retryHandler: @escaping RetryHandler) {
-        self.init(adapters: [Adapter(adaptHandler)], retriers: [Retrier(retryHandler)])
-    }
-
     /// Runs all adapters. The first error ends it.
     public func adapt(_ urlRequest: URLRequest, for session: Session, completion: @escaping AdaptCompletion) {
         adapt(adapters[...], urlRequest, { $0.adapt($1, for: session, completion: $2) }, completion)
@@ -254,40 +244,5 @@ extension OfflineRetrier: RequestInterceptor {
             let result = await retry(failure, dueTo: error)
             if case .retry = result { completion(.retry) } else { completion(.doNotRetry) }
         }
-    }
-}
-
-extension RequestAdapter where Self == Adapter {
-    /// An adapter made of a closure.
-    public static func adapter(using closure: @escaping AdaptHandler) -> Adapter { Adapter(closure) }
-}
-
-extension RequestRetrier where Self == Retrier {
-    /// A retrier made of a closure.
-    public static func retrier(using closure: @escaping RetryHandler) -> Retrier { Retrier(closure) }
-}
-
-extension RequestInterceptor where Self == Interceptor {
-    /// An interceptor of closures.
-    public static func interceptor(adapter: @escaping AdaptHandler, retrier: @escaping RetryHandler) -> Interceptor {
-        Interceptor(adaptHandler: adapter, retryHandler: retrier)
-    }
-
-    /// An interceptor of an adapter and a retrier, and others behind them.
-    public static func interceptor(
-        adapter: any RequestAdapter,
-        retrier: any RequestRetrier,
-        interceptors: [any RequestInterceptor] = []
-    ) -> Interceptor {
-        Interceptor(adapter: adapter, retrier: retrier, interceptors: interceptors)
-    }
-
-    /// Several interceptors as one.
-    public static func interceptor(
-        adapters: [any RequestAdapter] = [],
-        retriers: [any RequestRetrier] = [],
-        interceptors: [any RequestInterceptor] = []
-    ) -> Interceptor {
-        Interceptor(adapters: adapters, retriers: retriers, interceptors: interceptors)
     }
 }

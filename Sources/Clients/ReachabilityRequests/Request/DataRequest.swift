@@ -1,4 +1,3 @@
-public import Dispatch
 public import FoundationEssentials
 import LinuxSupport
 import ReachabilityRetry
@@ -111,45 +110,4 @@ extension UploadConvertible {
 extension DataRequest {
     /// The body of the answer, or nil. Nil before the end.
     public var data: Data? { exchange.result?.data }
-}
-
-extension Request {
-    /// Calls the closure with the head of each answer, before the body is read.
-    @discardableResult
-    public func onHTTPResponse(
-        on queue: DispatchQueue = .main,
-        perform handler: @escaping @Sendable (_ response: HTTPURLResponse) -> Void
-    ) -> Self {
-        call { response in await queue.call { handler(response) } }
-    }
-
-    /// Calls the closure with the head of each answer, before the body is read. The request is cancelled if the closure says so.
-    @discardableResult
-    public func onHTTPResponse(
-        on queue: DispatchQueue = .main,
-        perform handler:
-            @escaping @Sendable (
-                _ response: HTTPURLResponse, _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
-            ) -> Void
-    ) -> Self {
-        call { [weak self] response in
-            let disposition = try? await completed { completion in
-                queue.async { handler(response, completion) }
-            }
-            if disposition == .cancel { self?.cancel() }
-        }
-    }
-
-    private func call(_ handler: @escaping @Sendable (HTTPURLResponse) async -> Void) -> Self {
-        if let response = addResponseHandler(handler) { Task { await handler(response) } }
-        return self
-    }
-
-    /// The action for an answer whose head was received.
-    public enum ResponseDisposition: Hashable, Sendable {
-        /// Its body is read.
-        case allow
-        /// The request is cancelled.
-        case cancel
-    }
 }

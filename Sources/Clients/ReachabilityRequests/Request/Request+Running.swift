@@ -1,4 +1,4 @@
-import Dispatch
+package import Dispatch
 import FoundationEssentials
 import LinuxSupport
 import ReachabilityRetry
@@ -148,7 +148,7 @@ extension Request {
     }
 
     /// Calls a closure when the request has its result, before the handlers.
-    func atEnd(_ call: @escaping @Sendable () -> Void) {
+    package func atEnd(_ call: @escaping @Sendable () -> Void) {
         let hasEnded = values.withLock { values in
             if !values.hasEnded { values.endHandlers.append(call) }
             return values.hasEnded
@@ -171,7 +171,7 @@ extension Request {
 
 extension DispatchQueue {
     /// Calls a closure, and waits for its end.
-    func call(_ body: @escaping @Sendable () -> Void) async {
+    package func call(_ body: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             async {
                 body()

@@ -127,20 +127,12 @@ struct RequestValues: Sendable {
     var retriers: [any RequestRetrier] = []
     /// The failed attempt that the retriers judge.
     var failure: FailedRequest?
-    var createdHandlers: [QueuedHandler<URLRequest>] = []
-    var taskHandlers: [QueuedHandler<URLSessionTask>] = []
+    var createdHandlers: [@Sendable (URLRequest) -> Void] = []
+    var taskHandlers: [@Sendable (URLSessionTask) -> Void] = []
     var responseHandlers: [@Sendable (HTTPURLResponse) async -> Void] = []
     var endHandlers: [@Sendable () -> Void] = []
     /// The handler that was added last.
     var lastHandler: Task<Void, Never>?
-}
-
-/// A closure and its queue.
-struct QueuedHandler<Value: Sendable>: Sendable {
-    let queue: DispatchQueue
-    let handler: @Sendable (Value) -> Void
-
-    func call(_ value: Value) { queue.async { handler(value) } }
 }
 
 /// The direction of a body.
@@ -236,9 +228,6 @@ extension Request {
     /// A Boolean value that indicates whether the state is ``State/finished``.
     public var isFinished: Bool { state == .finished }
 
-    /// The default queue of handlers.
-    public var underlyingQueue: DispatchQueue { .main }
-
     /// The request as it was created, and each version that adapters made of it.
     public var requests: [URLRequest] { values.withLock { $0.requests } }
     /// The request as it was created; nil if that failed.
@@ -252,12 +241,8 @@ extension Request {
 
     /// The attempts. The last one has the latest answer.
     public var tasks: [URLSessionTask] { values.withLock { $0.tasks } }
-    /// The first attempt; nil before it.
-    public var firstTask: URLSessionTask? { tasks.first }
     /// The last attempt; nil before the first one.
     public var lastTask: URLSessionTask? { tasks.last }
-    /// The last attempt; nil before the first one.
-    public var task: URLSessionTask? { tasks.last }
 
     /// The head of the latest answer, or nil.
     public var response: HTTPURLResponse? { values.withLock { $0.response } }
@@ -271,12 +256,6 @@ extension Request {
 
     /// The durations, hops and attempts; nil before the end.
     public var metrics: RequestMetrics? { exchange.result?.metrics }
-    /// The metrics, one element at most: they include all attempts.
-    public var allMetrics: [RequestMetrics] { metrics.map { [$0] } ?? [] }
-    /// The metrics; nil before the end.
-    public var firstMetrics: RequestMetrics? { metrics }
-    /// The metrics; nil before the end.
-    public var lastMetrics: RequestMetrics? { metrics }
 
     /// The progress of the body that is sent. It counts bytes that were written to the connection.
     public var uploadProgress: Progress { values.withLock { $0.upload.progress } }
@@ -347,6 +326,26 @@ extension Request {
         return self
     }
 
+    /// Adds an adapter. It is called before every attempt, after the adapters of the session.
+    @discardableResult
+    public func adapt(using adapter: any RequestAdapter) -> Self {
+        values.withLock { $0.adapters.append(adapter) }
+        return self
+    }
+
+    /// Adds a retrier. It is called after the retriers of the session.
+    @discardableResult
+    public func retry(using retrier: any RequestRetrier) -> Self {
+        values.withLock { $0.retriers.append(retrier) }
+        return self
+    }
+
+    /// Adds an adapter and a retrier, see ``adapt(using:)`` and ``retry(using:)``.
+    @discardableResult
+    public func interceptor(_ interceptor: any RequestInterceptor) -> Self {
+        adapt(using: interceptor).retry(using: interceptor)
+    }
+
     /// Calls the closure with the newest progress of the body that is received. It replaces an earlier closure.
     @discardableResult
     public func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
@@ -375,33 +374,25 @@ extension Request {
         watch(.upload, bufferingPolicy)
     }
 
-    /// Calls the closure with each request that is created: the first one, those of adapters and those of retries. If one was created before,
-    /// the closure is called with the last.
-    @discardableResult
-    public func onURLRequestCreation(
-        on queue: DispatchQueue = .main,
-        perform handler: @escaping @Sendable (URLRequest) -> Void
-    ) -> Self {
-        let request = values.withLock { values in
-            values.createdHandlers.append(QueuedHandler(queue: queue, handler: handler))
+    /// Returns the last request that was created before.
+    package func addRequestHandler(_ handler: @escaping @Sendable (URLRequest) -> Void) -> URLRequest? {
+        values.withLock { values in
+            values.createdHandlers.append(handler)
             return values.requests.last
         }
-        if let request { queue.async { handler(request) } }
-        return self
     }
 
-    /// Calls the closure with the command line of curl(1) that sends the same request. Secrets are masked.
-    @discardableResult
-    public func cURLDescription(
-        on queue: DispatchQueue = .main,
-        calling handler: @escaping @Sendable (String) -> Void
-    ) -> Self {
-        queue.async { handler(self.cURLDescription()) }
-        return self
+    /// Returns the last attempt that was made before.
+    package func addTaskHandler(_ handler: @escaping @Sendable (URLSessionTask) -> Void) -> URLSessionTask? {
+        values.withLock { values in
+            values.taskHandlers.append(handler)
+            return values.tasks.last
+        }
     }
 
     /// Returns the head of the latest answer if it was received before.
-    func addResponseHandler(_ handler: @escaping @Sendable (HTTPURLResponse) async -> Void) -> HTTPURLResponse? {
+    package func addResponseHandler(_ handler: @escaping @Sendable (HTTPURLResponse) async -> Void) -> HTTPURLResponse?
+    {
         values.withLock { values in
             values.responseHandlers.append(handler)
             return values.response

@@ -71,7 +71,7 @@ extension Request {
                 values.requests.append(request)
                 return values.createdHandlers
             }
-            for handler in handlers { handler.call(request) }
+            for handler in handlers { handler(request) }
             monitors?.report { $0.request(self, didCreateInitialURLRequest: request) }
         case .failure(let error): monitors?.report { $0.request(self, didFailToCreateURLRequestWithError: error) }
         }
@@ -91,10 +91,10 @@ extension Request {
                 values.isHeld
             )
         }
-        for handler in created { handler.call(request) }
+        for handler in created { handler(request) }
         let monitors = monitors
         guard isTask, monitors != nil || !tasks.isEmpty, let task = lastTask else { return }
-        for handler in tasks { handler.call(task) }
+        for handler in tasks { handler(task) }
         guard let monitors else { return }
         if isAdapted, let initial {
             monitors.report { $0.request(self, didAdaptInitialRequest: initial, to: request) }

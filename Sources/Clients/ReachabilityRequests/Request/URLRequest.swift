@@ -81,34 +81,10 @@ extension URLRequest {
         set { sentMethod = newValue ?? .get }
     }
 
-    /// The name of the method. Nil stands for GET.
-    public var httpMethod: String? {
-        get { sentMethod.rawValue }
-        set { sentMethod = HTTPMethod(rawValue: newValue ?? "GET") }
-    }
-
     /// The maximum time of an attempt until the answer begins, in seconds. While it is 60, the limits of the session apply.
     public var timeoutInterval: Double {
         get { timeout ?? 60 }
         set { timeout = newValue }
-    }
-
-    /// The header fields. Nil removes all.
-    public var allHTTPHeaderFields: [String: String]? {
-        get { headers.dictionary }
-        set { headers = HTTPHeaders(newValue ?? [:]).sorted() }
-    }
-
-    /// The value of a header field; nil if it is missing.
-    public func value(forHTTPHeaderField field: String) -> String? { headers[field] }
-
-    /// Sets a header field. Nil removes it.
-    public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) { headers[field] = value }
-
-    /// Adds a value to a header field, behind a comma.
-    public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
-        let former = headers.first { $0.name.isSameName(as: field) }
-        headers.update(name: former?.name ?? field, value: former.map { "\($0.value),\(value)" } ?? value)
     }
 
     /// Checks whether the request can be sent.

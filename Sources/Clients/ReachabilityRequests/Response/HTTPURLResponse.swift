@@ -16,24 +16,11 @@ public struct HTTPURLResponse: Hashable, Sendable {
         self.statusCode = statusCode
         self.headers = headers
     }
-
-    /// An answer.
-    ///
-    /// - Parameter httpVersion: Not used.
-    public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
-        self.init(text: url.absoluteString, statusCode: statusCode, headers: HTTPHeaders(headerFields ?? [:]).sorted())
-    }
 }
 
 extension HTTPURLResponse {
     /// The URL that was requested last, after all redirects.
     public var url: URL? { URL(string: text) }
-
-    /// The header fields.
-    public var allHeaderFields: [AnyHashable: Any] { headers.dictionary }
-
-    /// The value of a header field; nil if it is missing.
-    public func value(forHTTPHeaderField field: String) -> String? { headers[field] }
 
     /// The media type without parameters, in lower case; nil if it is missing or damaged.
     public var mimeType: String? { mediaType?.description }
@@ -79,7 +66,7 @@ extension HTTPURLResponse {
 }
 
 extension StringProtocol {
-    var trimmingBlanks: String {
+    package var trimmingBlanks: String {
         let front = drop { $0 == " " || $0 == "\t" }
         return String(front.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
     }

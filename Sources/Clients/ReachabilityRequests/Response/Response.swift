@@ -64,7 +64,8 @@ public struct DataResponse<Success, Failure: Error> {
         (self.serializationDuration, self.result) = (serializationDuration, result)
     }
 
-    private init<Value, NewError>(_ other: DataResponse<Value, NewError>, _ result: Result<Success, Failure>) {
+    /// A response with another result.
+    package init<Value, NewError>(_ other: DataResponse<Value, NewError>, _ result: Result<Success, Failure>) {
         (request, response, data, fileURL) = (other.request, other.response, other.data, other.fileURL)
         (resumeData, metrics, serializationDuration) = (other.resumeData, other.metrics, other.serializationDuration)
         self.result = result
@@ -79,27 +80,6 @@ public struct DataResponse<Success, Failure: Error> {
     /// The response with another value.
     public func map<New>(_ transform: (Success) -> New) -> DataResponse<New, Failure> {
         DataResponse<New, Failure>(self, result.map(transform))
-    }
-
-    /// The response with another value, or with the error of the closure.
-    public func tryMap<New>(_ transform: (Success) throws -> New) -> DataResponse<New, any Error> {
-        DataResponse<New, any Error>(self, Result { try transform(try result.get()) })
-    }
-
-    /// The response with another error.
-    public func mapError<New: Error>(_ transform: (Failure) -> New) -> DataResponse<Success, New> {
-        DataResponse<Success, New>(self, result.mapError(transform))
-    }
-
-    /// The response with another error, or with the error of the closure.
-    public func tryMapError<New: Error>(_ transform: (Failure) throws -> New) -> DataResponse<Success, any Error> {
-        let result = Result<Success, any Error> {
-            switch self.result {
-            case .success(let value): return value
-            case .failure(let error): throw try transform(error)
-            }
-        }
-        return DataResponse<Success, any Error>(self, result)
     }
 }
 

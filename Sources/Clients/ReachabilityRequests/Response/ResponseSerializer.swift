@@ -69,27 +69,6 @@ public struct PassthroughPreprocessor: DataPreprocessor {
     public func preprocess(_ data: Data) throws -> Data { data }
 }
 
-/// Removes the `)]}',` and the line break that some servers put before JSON.
-public struct GoogleXSSIPreprocessor: DataPreprocessor {
-    /// A preprocessor.
-    public init() {}
-    /// The body without the prefix.
-    public func preprocess(_ data: Data) throws -> Data {
-        let prefix = Array(")]}',\n".utf8)
-        return data.starts(with: prefix) ? Data(data.dropFirst(prefix.count)) : data
-    }
-}
-
-extension DataPreprocessor where Self == PassthroughPreprocessor {
-    /// Changes nothing.
-    public static var passthrough: PassthroughPreprocessor { PassthroughPreprocessor() }
-}
-
-extension DataPreprocessor where Self == GoogleXSSIPreprocessor {
-    /// Removes the prefix that some servers put before JSON.
-    public static var googleXSSI: GoogleXSSIPreprocessor { GoogleXSSIPreprocessor() }
-}
-
 /// A serializer for bodies in memory and for files, with rules about empty bodies.
 public protocol ResponseSerializer<SerializedObject>: DataResponseSerializerProtocol, DownloadResponseSerializerProtocol
 {
@@ -119,19 +98,10 @@ extension ResponseSerializer {
     /// 204, 205
     public var emptyResponseCodes: Set<Int> { Self.defaultEmptyResponseCodes }
 
-    /// Returns whether the answer to this request may be empty; nil without a request.
-    public func requestAllowsEmptyResponseData(_ request: URLRequest?) -> Bool? {
-        request.map { emptyRequestMethods.contains($0.sentMethod) }
-    }
-
-    /// Returns whether this answer may be empty; nil without an answer.
-    public func responseAllowsEmptyResponseData(_ response: HTTPURLResponse?) -> Bool? {
-        response.map { emptyResponseCodes.contains($0.statusCode) }
-    }
-
     /// Returns whether the body may be empty, because of the request or of the answer.
     public func emptyResponseAllowed(forRequest request: URLRequest?, response: HTTPURLResponse?) -> Bool {
-        requestAllowsEmptyResponseData(request) == true || responseAllowsEmptyResponseData(response) == true
+        request.map { emptyRequestMethods.contains($0.sentMethod) } == true
+            || response.map { emptyResponseCodes.contains($0.statusCode) } == true
     }
 
     /// The changed body; nil if it is empty, and may be.
@@ -169,11 +139,6 @@ public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
         guard let fileURL else { throw AFError.responseSerializationFailed(reason: .inputFileNil) }
         return fileURL
     }
-}
-
-extension DownloadResponseSerializerProtocol where Self == URLResponseSerializer {
-    /// The URL of the file.
-    public static var url: URLResponseSerializer { URLResponseSerializer() }
 }
 
 /// The body as bytes.
@@ -336,58 +301,6 @@ extension Error {
         return DecodingError.dataCorrupted(
             DecodingError.Context(codingPath: [], debugDescription: hint, underlyingError: self)
         )
-    }
-}
-
-extension DataResponseSerializerProtocol where Self == DataResponseSerializer {
-    /// The bytes.
-    public static var data: DataResponseSerializer { DataResponseSerializer() }
-}
-
-extension DownloadResponseSerializerProtocol where Self == DataResponseSerializer {
-    /// The bytes.
-    public static var data: DataResponseSerializer { DataResponseSerializer() }
-}
-
-extension ResponseSerializer where Self == DataResponseSerializer {
-    /// The bytes.
-    public static var data: DataResponseSerializer { DataResponseSerializer() }
-
-    /// The bytes.
-    public static func data(
-        dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
-        emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = DataResponseSerializer.defaultEmptyRequestMethods
-    ) -> DataResponseSerializer {
-        DataResponseSerializer(dataPreprocessor, emptyResponseCodes, emptyRequestMethods)
-    }
-}
-
-extension ResponseSerializer where Self == StringResponseSerializer {
-    /// The text.
-    public static var string: StringResponseSerializer { StringResponseSerializer() }
-
-    /// The text.
-    public static func string(
-        dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
-        encoding: String.Encoding? = nil,
-        emptyResponseCodes: Set<Int> = StringResponseSerializer.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = StringResponseSerializer.defaultEmptyRequestMethods
-    ) -> StringResponseSerializer {
-        StringResponseSerializer(dataPreprocessor, encoding, emptyResponseCodes, emptyRequestMethods)
-    }
-}
-
-extension ResponseSerializer {
-    /// The value.
-    public static func decodable<T: Decodable & Sendable>(
-        of type: T.Type,
-        dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<T>.defaultDataPreprocessor,
-        decoder: any DataDecoder = JSONDecoder(),
-        emptyResponseCodes: Set<Int> = DecodableResponseSerializer<T>.defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = DecodableResponseSerializer<T>.defaultEmptyRequestMethods
-    ) -> DecodableResponseSerializer<T> where Self == DecodableResponseSerializer<T> {
-        DecodableResponseSerializer<T>(dataPreprocessor, decoder, emptyResponseCodes, emptyRequestMethods)
     }
 }
 

@@ -69,17 +69,3 @@ public struct Redirector: RedirectHandler {
         }
     }
 }
-
-extension RedirectHandler where Self == Redirector {
-    /// Follows redirects.
-    public static var follow: Redirector { Redirector(behavior: .follow) }
-    /// Does not follow redirects.
-    public static var doNotFollow: Redirector { Redirector(behavior: .doNotFollow) }
-
-    /// Changes the next request.
-    public static func modify(
-        using closure: @escaping @Sendable (URLSessionTask, URLRequest, HTTPURLResponse) -> URLRequest?
-    ) -> Redirector {
-        Redirector(behavior: .modify(closure))
-    }
-}

@@ -1,10 +1,10 @@
 public import FoundationEssentials
 
 /// A request that is composed of its parts when it is needed.
-private struct ComposedRequest: URLRequestConvertible {
-    let make: @Sendable () throws -> URLRequest
+package struct ComposedRequest: URLRequestConvertible {
+    private let make: @Sendable () throws -> URLRequest
 
-    init(
+    package init(
         _ url: any URLConvertible,
         _ method: HTTPMethod,
         _ headers: HTTPHeaders?,
@@ -18,7 +18,7 @@ private struct ComposedRequest: URLRequestConvertible {
         }
     }
 
-    func asURLRequest() throws -> URLRequest { try make() }
+    package func asURLRequest() throws -> URLRequest { try make() }
 }
 
 /// A request and its body.
@@ -55,7 +55,7 @@ struct FormUpload: UploadConvertible {
 /// | Parameter | Meaning |
 /// |---|---|
 /// | `convertible` | The URL, the request or a router. |
-/// | `parameters`, `encoding`, `encoder` | The parameters, and their place and form. |
+/// | `parameters`, `encoder` | The parameters, and their place and form. |
 /// | `interceptor` | An interceptor that is called before that of the session. |
 /// | `shouldAutomaticallyResume` | The setting of the request, in place of ``startRequestsImmediately``. |
 /// | `requestModifier` | A closure that changes the request before the parameters are encoded. |
@@ -73,21 +73,18 @@ extension Session {
         DataRequest(convertible, in: self, interceptor).start(shouldAutomaticallyResume)
     }
 
-    /// A request with parameters of no particular type.
+    /// A request without parameters.
+    @_disfavoredOverload
     @discardableResult
     public func request(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
-        parameters: Parameters? = nil,
-        encoding: any ParameterEncoding = URLEncoding.default,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil
     ) -> DataRequest {
-        let composed = ComposedRequest(convertible, method, headers, requestModifier) {
-            try encoding.encode($0, with: parameters)
-        }
+        let composed = ComposedRequest(convertible, method, headers, requestModifier)
         return DataRequest(composed, in: self, interceptor).start(shouldAutomaticallyResume)
     }
 
@@ -122,26 +119,11 @@ extension Session {
             .start(shouldAutomaticallyResume)
     }
 
-    /// A request whose answer is read in pieces.
-    public func streamRequest(
-        _ convertible: any URLConvertible,
-        method: HTTPMethod = .get,
-        headers: HTTPHeaders? = nil,
-        automaticallyCancelOnStreamError: Bool = false,
-        interceptor: (any RequestInterceptor)? = nil,
-        shouldAutomaticallyResume: Bool? = nil,
-        requestModifier: RequestModifier? = nil
-    ) -> DataStreamRequest {
-        let composed = ComposedRequest(convertible, method, headers, requestModifier)
-        return DataStreamRequest(composed, in: self, interceptor, cancelsOnError: automaticallyCancelOnStreamError)
-            .start(shouldAutomaticallyResume)
-    }
-
     /// A request with an encodable value as its parameters, whose answer is read in pieces.
     public func streamRequest<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
-        parameters: Parameters? = nil,
+        parameters: Parameters? = Empty?.none,
         encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default,
         headers: HTTPHeaders? = nil,
         automaticallyCancelOnStreamError: Bool = false,
@@ -287,22 +269,19 @@ extension Session {
         start(.request(convertible), .chosen(destination), interceptor, shouldAutomaticallyResume)
     }
 
-    /// A download with parameters of no particular type.
+    /// A download without parameters.
+    @_disfavoredOverload
     @discardableResult
     public func download(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
-        parameters: Parameters? = nil,
-        encoding: any ParameterEncoding = URLEncoding.default,
         headers: HTTPHeaders? = nil,
         interceptor: (any RequestInterceptor)? = nil,
         shouldAutomaticallyResume: Bool? = nil,
         requestModifier: RequestModifier? = nil,
         to destination: DownloadRequest.Destination? = nil
     ) -> DownloadRequest {
-        let composed = ComposedRequest(convertible, method, headers, requestModifier) {
-            try encoding.encode($0, with: parameters)
-        }
+        let composed = ComposedRequest(convertible, method, headers, requestModifier)
         return start(.request(composed), .chosen(destination), interceptor, shouldAutomaticallyResume)
     }
 

@@ -81,6 +81,11 @@ extension DataStreamRequest {
         }
     }
 
+    /// The result for a reader beside another.
+    package var completionOfOther: Completion {
+        Completion(lastRequest, Answer(error: .sessionTaskFailed(error: StreamTaken())))
+    }
+
     /// Adds a handler. The first one reads for all.
     func add(_ listener: @escaping Listener) {
         let (isRefused, isFirst) = reading.withLock { reading -> (Bool, Bool) in
@@ -91,7 +96,7 @@ extension DataStreamRequest {
             return (false, !reading.isTaken)
         }
         if isRefused {
-            let end = completion ?? Completion(lastRequest, .taken)
+            let end = completion ?? completionOfOther
             Task { await listener(nil, end) }
         }
         if isFirst { Task { await readForListeners() } }
@@ -151,11 +156,6 @@ extension DataStreamRequest {
     }
 }
 
-extension Answer {
-    /// The answer of a stream that has another reader.
-    static let taken = Answer(error: .sessionTaskFailed(error: StreamTaken()))
-}
-
 extension DataStreamRequest: AsyncSequence {
     /// A piece of the answer.
     public typealias Element = Data
@@ -172,9 +172,6 @@ extension DataStreamRequest: AsyncSequence {
         /// The next piece; nil at the end.
         ///
         /// - Throws: Also ``AFError/sessionTaskFailed(error:)`` if another reader reads it.
-        public mutating func next() async throws(AFError) -> Data? { try await base.nextElement() }
-
-        /// The next piece; nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(AFError) -> Data? {
             try await base.nextElement()
         }
@@ -200,7 +197,8 @@ extension DataStreamRequest {
         StreamSequence(request: self, decoder: pieces(DecodableStreamSerializer<Value>(decoder: decoder)))
     }
 
-    func pieces<Value: Sendable>(_ serializer: some DataStreamSerializer<Value>) -> PieceDecoder<Value, AFError> {
+    package func pieces<Value: Sendable>(_ serializer: some DataStreamSerializer<Value>) -> PieceDecoder<Value, AFError>
+    {
         PieceDecoder(serializer, limit: session.limits.body)
     }
 }
@@ -231,7 +229,7 @@ extension DataStreamRequest {
         /// Cancels the request.
         public let token: CancellationToken
 
-        init(_ event: Event<Success, Failure>, of request: DataStreamRequest) {
+        package init(_ event: Event<Success, Failure>, of request: DataStreamRequest) {
             (self.event, token) = (event, CancellationToken(request: request))
         }
 

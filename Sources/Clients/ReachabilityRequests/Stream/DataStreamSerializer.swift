@@ -54,29 +54,8 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
     }
 }
 
-extension DataStreamSerializer where Self == PassthroughStreamSerializer {
-    /// The pieces themselves.
-    public static var passthrough: PassthroughStreamSerializer { PassthroughStreamSerializer() }
-}
-
-extension DataStreamSerializer where Self == StringStreamSerializer {
-    /// UTF-8 text in whole characters.
-    public static var string: StringStreamSerializer { StringStreamSerializer() }
-}
-
-extension DataStreamSerializer {
-    /// Values, one per line.
-    public static func decodable<T: Decodable & Sendable>(
-        of type: T.Type,
-        decoder: any DataDecoder = JSONDecoder(),
-        dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor()
-    ) -> Self where Self == DecodableStreamSerializer<T> {
-        DecodableStreamSerializer<T>(decoder: decoder, dataPreprocessor: dataPreprocessor)
-    }
-}
-
 /// Makes elements of the pieces of an answer. A piece may end anywhere.
-struct PieceDecoder<Element: Sendable, Failure: RequestFailure>: Sendable {
+package struct PieceDecoder<Element: Sendable, Failure: RequestFailure>: Sendable {
     private var splitter: any PieceSplitter
     private let make: @Sendable (Result<Data, AFError>) -> Result<Element, Failure>
 
@@ -96,12 +75,12 @@ extension PieceDecoder where Failure == Never {
 
 extension PieceDecoder<Data, Never> {
     /// The pieces themselves.
-    static var data: Self { Self(Pieces()) { $0 } }
+    package static var data: Self { Self(Pieces()) { $0 } }
 }
 
 extension PieceDecoder<String, Never> {
     /// Text in UTF-8, in whole characters.
-    static var strings: Self { Self(Characters()) { String(decoding: $0, as: UTF8.self) } }
+    package static var strings: Self { Self(Characters()) { String(decoding: $0, as: UTF8.self) } }
 }
 
 extension PieceDecoder where Failure == AFError {

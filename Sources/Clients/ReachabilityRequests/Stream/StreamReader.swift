@@ -3,22 +3,22 @@ import LinuxSupport
 
 /// Reads a request to its end, and makes elements of the pieces. If it is released before the end, the request is cancelled, or left
 /// to another reader.
-struct StreamReader<Element: Sendable, Failure: RequestFailure>: Sendable {
+package struct StreamReader<Element: Sendable, Failure: RequestFailure>: Sendable {
     private let source: Source
     private var decoder: PieceDecoder<Element, Failure>
     private var ready: ArraySlice<Result<Element, Failure>> = []
 
     /// A reader that cancels the request when it is released. If `cancels` is false, another reader can continue.
-    init(_ request: DataStreamRequest, _ decoder: PieceDecoder<Element, Failure>, cancels: Bool = true) {
+    package init(_ request: DataStreamRequest, _ decoder: PieceDecoder<Element, Failure>, cancels: Bool = true) {
         source = Source(request, cancels)
         self.decoder = decoder
     }
 
     /// A Boolean value that indicates whether it is the reader of the request. The first is.
-    var isReader: Bool { source.request != nil }
+    package var isReader: Bool { source.request != nil }
 
     /// The next element, or its error, after which the next one can be read; nil at the end, and if there is another reader.
-    mutating func next() async -> Result<Element, Failure>? {
+    package mutating func next() async -> Result<Element, Failure>? {
         while true {
             if let element = ready.popFirst() {
                 source.request?.didParse(element)
@@ -66,16 +66,17 @@ struct StreamReader<Element: Sendable, Failure: RequestFailure>: Sendable {
 }
 
 /// Why an element cannot be read: never, or a ``AFError``.
-protocol RequestFailure: Error {
+package protocol RequestFailure: Error {
+    /// The error.
     var requestError: AFError { get }
 }
 
 extension AFError: RequestFailure {
-    var requestError: AFError { self }
+    package var requestError: AFError { self }
 }
 
 extension Never: RequestFailure {
-    var requestError: AFError { switch self {} }
+    package var requestError: AFError { switch self {} }
 }
 
 /// Passes elements from one task to another, one at a time. The giver waits until the previous element was taken.

@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import ReachabilityRequests
 
 /// A request whose answer is read event by event. An element that cannot be read is an event, and so is the end.
 ///
@@ -8,7 +9,7 @@ public import FoundationEssentials
 /// }
 /// ```
 ///
-/// A request has one reader. If there is another, the only event is the end, with ``AFError/sessionTaskFailed(error:)``. The request is cancelled
+/// A request has one reader. If there is another, the only event is the end, with `AFError.sessionTaskFailed(error:)`. The request is cancelled
 /// when the loop is left. If `shouldAutomaticallyCancel` is false, another loop can continue, without the elements that the first one has not
 /// taken of its last piece. A cancelled task cancels the request in any case.
 public struct DataStreamTask: Sendable {
@@ -62,7 +63,7 @@ extension DataStreamRequest {
 }
 
 /// The events of a request, with elements made of its pieces.
-struct EventSequence<Value: Sendable, Refusal: RequestFailure>: AsyncSequence, Sendable {
+private struct EventSequence<Value: Sendable, Refusal: RequestFailure>: AsyncSequence, Sendable {
     let request: DataStreamRequest
     let decoder: PieceDecoder<Value, Refusal>
     let cancels: Bool
@@ -84,7 +85,7 @@ struct EventSequence<Value: Sendable, Refusal: RequestFailure>: AsyncSequence, S
             guard !isOver else { return nil }
             if let element = await base.next() { return DataStreamRequest.Stream(.stream(element), of: request) }
             isOver = true
-            let taken = base.isReader ? nil : DataStreamRequest.Completion(request.request, .taken)
+            let taken = base.isReader ? nil : request.completionOfOther
             return (taken ?? request.completion).map { DataStreamRequest.Stream(.complete($0), of: request) }
         }
     }

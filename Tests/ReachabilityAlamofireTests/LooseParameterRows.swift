@@ -1,6 +1,8 @@
 import FoundationEssentials
-import ReachabilityRequests
+import ReachabilityAlamofire
 import Testing
+
+import class Foundation.JSONSerialization
 
 /// The encodings of Alamofire 4 for parameters of any type, one row each.
 struct LooseParameterRows {
@@ -68,4 +70,74 @@ struct LooseParameterRows {
             return
         }
     }
+
+    @Test func `parameters of any type are encoded as JSON and as a form`() throws {
+        let request = URLRequest(text: "http://h/", method: .post)
+        let parameters: Parameters = [
+            "s": "x", "n": 1, "b": true, "l": [1, "y", ["k": 2.5]] as [any Sendable], "o": Int?.none,
+        ]
+        #expect(
+            try JSONEncoding.default.encode(request, with: parameters).bodyText
+                == #"{"b":true,"l":[1,"y",{"k":2.5}],"n":1,"o":null,"s":"x"}"#
+        )
+        let form = try URLEncoding.httpBody.encode(request, with: parameters).bodyText?.replacing("%5B", with: "[")
+            .replacing("%5D", with: "]")
+        #expect(form == "b=1&l[]=1&l[]=y&l[][k]=2.5&n=1&s=x")
+        #expect(throws: AFError.self) { try JSONEncoding.default.encode(request, with: ["d": Date()]) }
+    }
+
+    @Test(arguments: [
+        (URLEncoding.ArrayEncoding.brackets, "a[]=1&a[]=2"), (.noBrackets, "a=1&a=2"),
+        (.indexInBrackets, "a[0]=1&a[1]=2"), (.custom { "\($0).\($1 + 1)" }, "a.1=1&a.2=2"),
+    ])
+    func `arrays are encoded in the configured form`(way: URLEncoding.ArrayEncoding, text: String) throws {
+        let encoded = try URLEncoding(arrayEncoding: way).encode(URLRequest(text: "http://h/"), with: ["a": [1, 2]])
+        #expect(Self.plain(encoded.text) == "http://h/?" + text)
+    }
+
+    @Test(arguments: [
+        ("?foo", "?foo=1"), ("+foo+", "%2Bfoo%2B=1"), ("a b", "a%20b=1"), ("a&b", "a%26b=1"), ("a=b", "a%3Db=1"),
+        ("a#b", "a%23b=1"), ("😃", "%F0%9F%98%83=1"), ("[a]", "[a]=1"), ("a\u{0}b", "a%00b=1"),
+    ])
+    func `keys are percent-encoded`(name: String, text: String) throws {
+        let encoded = try URLEncoding.default.encode(URLRequest(text: "http://h/"), with: [name: 1])
+        #expect(Self.plain(encoded.text) == "http://h/?" + text && URLEncoding.default.escape("/? é") == "/?%20%C3%A9")
+    }
+
+    @Test(arguments: [
+        (HTTPMethod.get, true), (.head, true), (.delete, true), (.post, false), (.put, false), (.options, false),
+    ])
+    func `the method decides whether parameters are in the query or in the body`(
+        method: HTTPMethod,
+        isQuery: Bool
+    )
+        throws
+    {
+        let request = URLRequest(text: "http://h/", method: method)
+        let encoded = try URLEncoding.default.encode(request, with: ["a": 1])
+        #expect(encoded.text == (isQuery ? "http://h/?a=1" : "http://h/"))
+        #expect(encoded.bodyText == (isQuery ? nil : "a=1"))
+        #expect(try URLEncoding.queryString.encode(request, with: ["a": 1]).text == "http://h/?a=1")
+        let literal = URLEncoding(destination: .queryString, boolEncoding: .literal)
+        #expect(try literal.encode(request, with: ["a": false]).text == "http://h/?a=false")
+        #expect(try JSONEncoding.default.encode(request, with: nil).httpBody == nil)
+        #expect(try URLEncoding.default.encode(request, with: [:]).httpBody == nil)
+    }
+
+    @Test func `JSON is written with the options of Foundation`() throws {
+        let rows: [(JSONSerialization.WritingOptions, String)] = [
+            ([], #"{"a":"\/","b":1}"#), (.sortedKeys, #"{"a":"\/","b":1}"#),
+            (.withoutEscapingSlashes, #"{"a":"/","b":1}"#),
+            ([.prettyPrinted, .withoutEscapingSlashes], "{\n  \"a\" : \"/\",\n  \"b\" : 1\n}"),
+        ]
+        let request = URLRequest(text: "http://h/", method: .post)
+        for (options, text) in rows {
+            #expect(try JSONEncoding(options: options).encode(request, with: ["b": 1, "a": "/"]).bodyText == text)
+        }
+    }
+}
+
+extension URLRequest {
+    /// The body in memory as text.
+    var bodyText: String? { httpBody.map { String(decoding: $0, as: UTF8.self) } }
 }
