@@ -2,6 +2,7 @@ public import Dispatch
 public import FoundationEssentials
 public import ReachabilityRequests
 
+public import struct Foundation.CharacterSet
 public import class Foundation.DateFormatter
 
 // Members of Foundation's types, and members of requests that have another name in ReachabilityRequests.
@@ -124,4 +125,45 @@ extension DownloadRequest {
 extension URLEncodedFormEncoder.DateEncoding {
     /// Encodes a date with a formatter of Foundation.
     public static func formatted(_ formatter: DateFormatter) -> Self { .custom { formatter.string(from: $0) } }
+}
+
+extension URLEncodedFormEncoder {
+    /// An encoder that does not percent-encode these characters of US-ASCII. The other parameters have the same defaults as those of the other
+    /// initializer.
+    public init(
+        alphabetizeKeyValuePairs: Bool = true,
+        arrayEncoding: ArrayEncoding = .brackets,
+        boolEncoding: BoolEncoding = .numeric,
+        dataEncoding: DataEncoding = .base64,
+        dateEncoding: DateEncoding = .deferredToDate,
+        keyEncoding: KeyEncoding = .useDefaultKeys,
+        keyPathEncoding: KeyPathEncoding = .brackets,
+        nilEncoding: NilEncoding = .dropKey,
+        spaceEncoding: SpaceEncoding = .percentEscaped,
+        allowedCharacters: CharacterSet
+    ) {
+        let characters = (0...0x7f).map { Unicode.Scalar($0 as UInt8) }.filter { allowedCharacters.contains($0) }
+        self.init(
+            alphabetizeKeyValuePairs: alphabetizeKeyValuePairs,
+            arrayEncoding: arrayEncoding,
+            boolEncoding: boolEncoding,
+            dataEncoding: dataEncoding,
+            dateEncoding: dateEncoding,
+            keyEncoding: keyEncoding,
+            keyPathEncoding: keyPathEncoding,
+            nilEncoding: nilEncoding,
+            spaceEncoding: spaceEncoding,
+            allowedCharacters: Set(characters)
+        )
+    }
+}
+
+extension CharacterSet {
+    /// The characters that are not percent-encoded in a query (RFC 3986, section 3.4): letters, digits, and `-._~/?` of US-ASCII.
+    public static let afURLQueryAllowed = CharacterSet(QueryEscaping.allowed)
+}
+
+extension HTTPHeader {
+    /// Accept-Encoding with the content codings that the client decodes. The client also requests them without this field.
+    public static let defaultAcceptEncoding = acceptEncoding("gzip;q=1.0, deflate;q=0.9")
 }

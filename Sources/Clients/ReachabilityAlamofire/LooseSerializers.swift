@@ -4,7 +4,8 @@ import LinuxSupport
 public import ReachabilityRequests
 public import ReachabilityRetry
 
-import class Foundation.NSNull
+public import class Foundation.JSONSerialization
+public import class Foundation.NSNull
 
 // Values of no particular type.
 
@@ -23,7 +24,8 @@ public struct JSONResponseSerializer: ResponseSerializer {
     public init(
         dataPreprocessor: any DataPreprocessor = defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = defaultEmptyResponseCodes,
-        emptyRequestMethods: Set<HTTPMethod> = defaultEmptyRequestMethods
+        emptyRequestMethods: Set<HTTPMethod> = defaultEmptyRequestMethods,
+        options: JSONSerialization.ReadingOptions = .fragmentsAllowed
     ) {
         self.dataPreprocessor = dataPreprocessor
         (self.emptyResponseCodes, self.emptyRequestMethods) = (emptyResponseCodes, emptyRequestMethods)
@@ -83,6 +85,7 @@ extension SerializedRequest {
         dataPreprocessor: any DataPreprocessor = JSONResponseSerializer.defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = JSONResponseSerializer.defaultEmptyResponseCodes,
         emptyRequestMethods: Set<HTTPMethod> = JSONResponseSerializer.defaultEmptyRequestMethods,
+        options: JSONSerialization.ReadingOptions = .fragmentsAllowed,
         completionHandler: @escaping @Sendable (AFDataResponse<Any>) -> Void
     ) -> Self {
         let serializer = JSONResponseSerializer(

@@ -1,12 +1,32 @@
 import FoundationEssentials
 public import ServerTrust
 
+public import class Foundation.Bundle
+
 /// The main bundle of a program on Linux: the directory of its file.
 private enum MainBundle {
     static let path: String = {
         let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return program.map { URL(filePath: $0).deletingLastPathComponent().path } ?? "."
     }()
+}
+
+extension Bundle {
+    /// Alamofire's members of a bundle.
+    public var af: AlamofireMembers { AlamofireMembers(bundle: self) }
+
+    /// The certificates and the keys in the resources of a bundle. Those of the main bundle are in the directory of the program.
+    public struct AlamofireMembers {
+        fileprivate let bundle: Bundle
+
+        /// The certificates in the resources of the bundle, see `ServerTrustPolicy.certificates(in:)`.
+        public var certificates: [TrustCertificate] {
+            ServerTrustPolicy.certificates(in: bundle.resourcePath ?? bundle.bundlePath)
+        }
+
+        /// The public keys of the certificates.
+        public var publicKeys: [ServerPublicKey] { certificates.map(\.publicKey) }
+    }
 }
 
 extension ServerTrustPolicy {

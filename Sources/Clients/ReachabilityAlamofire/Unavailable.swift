@@ -9,7 +9,10 @@ public import ReachabilityRequests
     unavailable,
     message: "there is no URLSession: use redirect(using:), authenticate(with:) or an EventMonitor"
 )
-public final class SessionDelegate {}
+public final class SessionDelegate {
+    /// Not available.
+    public init(fileManager: FileManager = .default) {}
+}
 
 extension Session {
     /// Not available.
@@ -43,6 +46,12 @@ extension DataRequest {
     public func stream(closure: ((Data) -> Void)? = nil) -> Self { self }
 }
 
+extension DataStreamRequest {
+    /// Not available.
+    @available(*, unavailable, message: "an InputStream is only sent: use for try await piece in request { }")
+    public func asInputStream(bufferSize: Int = 1024) -> InputStream? { nil }
+}
+
 /// Not available.
 @available(*, unavailable, message: "answers are not cached: keep the values in the program, or use a caching proxy")
 public enum CachedURLResponse {}
@@ -55,9 +64,20 @@ public protocol CachedResponseHandler {}
 @available(*, unavailable, message: "answers are not cached: remove it")
 public struct ResponseCacher: Sendable {
     /// Not available.
-    public static let cache = ResponseCacher()
+    public enum Behavior: Sendable {
+        /// Not available.
+        case cache, doNotCache
+        /// Not available.
+        case modify(@Sendable (_ task: URLSessionTask, _ cachedResponse: CachedURLResponse) -> CachedURLResponse?)
+    }
+
     /// Not available.
-    public static let doNotCache = ResponseCacher()
+    public static let cache = ResponseCacher(behavior: .cache)
+    /// Not available.
+    public static let doNotCache = ResponseCacher(behavior: .doNotCache)
+
+    /// Not available.
+    public init(behavior: Behavior) {}
 }
 
 extension Request {
@@ -76,6 +96,11 @@ extension Session {
         message: "use a library for WebSocket, for example websocket-kit; for a stream of answers use streamRequest(_:)"
     )
     public func webSocketRequest(to url: any URLConvertible) -> DataStreamRequest { streamRequest(url) }
+
+    /// Not available.
+    @discardableResult
+    @available(*, unavailable, message: "use swift-nio for TCP; for a stream of answers use streamRequest(_:)")
+    public func stream(withHostName hostName: String, port: Int) -> DataStreamRequest { streamRequest(hostName) }
 }
 
 /// Not available.

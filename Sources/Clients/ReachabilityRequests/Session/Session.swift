@@ -5,6 +5,7 @@ public import ReachabilityHTTP
 public import ServerTrust
 import ServerTrustAsyncHTTPClient
 import ServerTrustNIO
+import Synchronization
 
 /// Creates requests that share a client, settings of retries, interceptors and header fields.
 ///
@@ -22,9 +23,6 @@ public final class Session: Sendable {
     public let headers: HTTPHeaders
     /// The maximum sizes of bodies in memory.
     public let limits: ResponseLimits
-    /// A Boolean value that indicates whether a request is sent by its first handler, and at most 50 ms after its creation without one. If false,
-    /// it is sent by `resume()`, or when its result is first awaited.
-    public let startRequestsImmediately: Bool
     /// The evaluators of servers; nil if the client decides. The session then has connections of its own, which are closed with it.
     public let serverTrustManager: ServerTrustManager?
     /// When a request is adapted.
@@ -37,6 +35,7 @@ public final class Session: Sendable {
     /// The adapter and the retrier that are set later, see `SessionManager` of ReachabilityAlamofire.
     package let laterInterceptor: Locked<Interceptor?>
 
+    private let startsImmediately: Atomic<Bool>
     private let ownClient: OwnClient?
     let monitors: MonitorList
     let active: ActiveRequests
@@ -77,7 +76,7 @@ public final class Session: Sendable {
         self.client = (ownClient?.client ?? client).overriding { $0 = settings ?? RetrySettings(policy: policy) }
         self.headers = headers
         self.limits = limits
-        self.startRequestsImmediately = startRequestsImmediately
+        startsImmediately = Atomic(startRequestsImmediately)
         self.requestSetup = requestSetup
         self.interceptor = interceptor
         self.redirectHandler = redirectHandler
@@ -96,7 +95,7 @@ public final class Session: Sendable {
         serverTrustManager = other.serverTrustManager
         headers = other.headers
         limits = other.limits
-        startRequestsImmediately = other.startRequestsImmediately
+        startsImmediately = Atomic(other.startRequestsImmediately)
         requestSetup = other.requestSetup
         interceptor = other.interceptor
         redirectHandler = other.redirectHandler
@@ -142,6 +141,13 @@ extension Session {
         case eager
         /// When it is sent.
         case lazy
+    }
+
+    /// A Boolean value that indicates whether a request is sent by its first handler, and at most 50 ms after its creation without one. If false,
+    /// it is sent by `resume()`, or when its result is first awaited. A change applies to later requests.
+    public var startRequestsImmediately: Bool {
+        get { startsImmediately.load(ordering: .relaxed) }
+        set { startsImmediately.store(newValue, ordering: .relaxed) }
     }
 
     /// When and how requests are sent again.
