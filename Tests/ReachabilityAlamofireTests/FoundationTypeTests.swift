@@ -28,7 +28,7 @@ struct FoundationTypeTests {
     @Test func `a bundle has the certificates in its resources`() throws {
         #expect(Bundle.main.af.certificates.count == Bundle.main.af.publicKeys.count)
         let identity = WebIdentity.selfSigned(for: "127.0.0.1")
-        let folder = try ScratchDirectory()
+        let folder = ScratchDirectory()
         let certificate = identity.chain[0].certificate
         try Data(certificate.derRepresentation).write(to: URL(filePath: folder.path + "/pin.der"))
         let bundle = try #require(Bundle(path: folder.path))

@@ -84,7 +84,7 @@ struct Availability: ParsableCommand {
 struct Statement: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "statement",
-        abstract: "List the outages of one party in a month, as a document.",
+        abstract: "List the outages of one party in a month.",
         usage: "reachability statement [<options>]",
         discussion: """
             Examples: reachability statement --month 2026-10
