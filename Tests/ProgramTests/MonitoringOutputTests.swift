@@ -73,5 +73,8 @@ import Testing
         #expect(lines.contains(#"reachability_check_round_trip_seconds{target="internet"} 0.0345"#))
         #expect(lines.last == "reachability_check_timestamp_seconds 1700000000")
         #expect(output.exitStatus(.textfile) == nil)
+        // A repeated series would make the file invalid.
+        #expect(MonitoringOutput(results: [working, working]).lines(.textfile, now: .zero).count == 15)
+        #expect(MonitoringOutput.unknown("a|b") == "REACHABILITY UNKNOWN - a/b")
     }
 }

@@ -53,6 +53,8 @@ import Testing
                 name = "chat"
                 webhook = "https://chat.example.org:8443/hook/SECRET?SECRET"
                 secret-file = "SECRET"
+                body = "SECRET"
+                headers = { name = "SECRET", X-Key = "SECRET" }
                 [heartbeat]
                 url = "https://hc.example.org?SECRET"
                 """

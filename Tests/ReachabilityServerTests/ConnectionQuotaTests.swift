@@ -23,9 +23,19 @@ import Testing
             var quota = ConnectionQuota(limit: 80)
             #expect(accepted(client, over: transport, &quota) == 20)
             #expect(accepted(.user(4243), over: .local, &quota) == 20)
-            quota.release(client)
+            quota.release(client, over: transport)
             #expect(accepted(client, over: transport, &quota) == 1)
         }
+    }
+
+    @Test func `clients of public content leave half of the connections`() throws {
+        var quota = ConnectionQuota(limit: 80)
+        for number in 1...10 {
+            let client = WebClient(try #require(WireAddress("192.0.2.\(number)")))
+            _ = accepted(client, over: .open, &quota)
+        }
+        #expect(quota.count == 40)
+        #expect(accepted(.user(4243), over: .local, &quota) == 20)
     }
 
     @Test func `many clients leave connections for administrators`() {

@@ -120,7 +120,10 @@ struct Statement: ParsableCommand {
         if let target { query.append(("target", target)) }
         query.append(("format", options.json ? "json" : format.rawValue))
         let text = query.map { "\($0)=\($1.percentEncoded)" }.joined(separator: "&")
-        try ServiceClient(options).printOne("/v1/statement?\(text)")
+        let client = try ServiceClient(options)
+        // The digest is that of the unchanged rows.
+        if format == .text, !options.json { return try client.printOne("/v1/statement?\(text)") }
+        try client.printDocument("/v1/statement?\(text)")
     }
 }
 

@@ -136,6 +136,7 @@ import Testing
         #expect(object["event"] as? String == "began")
         #expect(json.field("X-Note") == "=?UTF-8?B?YmVnYW4gw7Y=?=")
         #expect(json.field("webhook-id") != nil)
+        #expect(json.body.hasSuffix("\"event\": \"began\"}"))
         let form = try await body("text={title}&to=a", "application/x-www-form-urlencoded")
         #expect(form.body == "text=box%3A%20internet%20is%20down&to=a")
         #expect(try await body("{title} {host", "text/plain").body == "box: internet is down {host")
@@ -210,6 +211,41 @@ import Testing
         try await world.end(orderly: true)
     }
 
+    @Test func `a failed notification is sent after the quiet hours`() async throws {
+        let (world, server) = (try NotifyingWorld(), try AnswerServer("200 OK", isAway: true))
+        // The clock shows 23:30:00 in Berlin.
+        try start(world, "webhook = \"\(server.url)\"\nquiet = \"23:31-07:00 Europe/Berlin\"\n")
+        world.network.set(reachable: false)
+        world.setCarrier(false)
+        #expect(try await eventually { try world.status().postponed == 1 })
+        await world.advance(.seconds(120))
+        try server.comeBack()
+        world.network.set(reachable: true)
+        try await world.notifying.rest()
+        #expect(server.requests.isEmpty)
+        await world.advance(.seconds(8 * 3600))
+        try await server.expect(1)
+        #expect(server.objects.map { $0["event"] as? String } == ["began"])
+        try await world.end(orderly: true)
+    }
+
+    @Test func `a longer interval of reminders counts from its configuration`() async throws {
+        let (world, server) = (try NotifyingWorld(), try AnswerServer("200 OK"))
+        func keys(_ interval: String) -> String { "webhook = \"\(server.url)\"\nremind = \"\(interval)\"\n" }
+        try start(world, keys("5m"))
+        world.setCarrier(false)
+        try await server.expect(1)
+        for count in 2...5 {
+            await world.advance(.seconds(300))
+            try await server.expect(count)
+            #expect(try await eventually { try world.status().delivered == count })
+        }
+        world.reload("[[notify]]\nname = \"chat\"\nafter = \"0s\"\n" + keys("1d"))
+        await world.advance(.seconds(86_400))
+        try await server.expect(6)
+        try await world.end(orderly: true)
+    }
+
     @Test func `quiet hours end at their local time, also over midnight`() throws {
         let zone = try #require(LocalTime(zone: "UTC"))
         let night = QuietHours(start: 22 * 3600, end: 7 * 3600, zone: zone)
@@ -220,6 +256,11 @@ import Testing
         let noon = QuietHours(start: 12 * 3600, end: 13 * 3600, zone: zone)
         #expect(noon.rest(at: .seconds(12 * 3600 + 60)) == .seconds(3540))
         #expect(noon.rest(at: .seconds(13 * 3600)) == nil)
+        // On 2026-10-25 the hour from 2:00 to 3:00 occurs twice. 2026-10-25T01:15:00Z is the second 2:15.
+        let berlin = try #require(LocalTime(zone: "Europe/Berlin"))
+        let late = QuietHours(start: 22 * 3600, end: 2 * 3600 + 1800, zone: berlin)
+        #expect(late.rest(at: .seconds(1_792_890_900)) == nil)
+        #expect(late.rest(at: .seconds(1_792_890_900 - 3600)) == .seconds(900))
     }
 
     @Test func `each wrong key of a format is named with what is allowed`() {
@@ -243,6 +284,10 @@ import Testing
         #expect(
             problems("webhook = \"http://a\"\nbody = \"{titel}\"\n").first?
                 .hasPrefix("f:5: notify[1].body: unknown field {titel}; the fields are title, message, text") == true
+        )
+        #expect(
+            problems("webhook = \"http://a\"\nbody = \"x\"\nheaders = { Host = \"b\" }\n")
+                == ["f:6: notify[1].headers.Host: is set by the service"]
         )
         #expect(
             problems("email = [\"-x@a\", \"a b@c\"]\n") == [

@@ -77,7 +77,8 @@ public final class NWPathMonitor: Sendable {
             state.queue = queue
             return true
         }
-        guard isFirst, let manager else { return }
+        guard isFirst else { return }
+        guard let manager else { return queue.async { self.pathUpdateHandler?(self.currentPath) } }
         let last = Locked<NWPath?>(nil)
         let token = manager.addPathListener(onQueue: queue) { [weak self] path in
             // The manager also reports changes that a path of the Network framework does not contain.

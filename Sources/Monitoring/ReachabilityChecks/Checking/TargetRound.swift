@@ -53,7 +53,9 @@ struct TargetRound: Sendable {
                     outcome.results += results
                     others -= 1
                     // If a server is silent, the C library queries the next one only after the end of the round.
-                    if !isLookedUp, hasProbes { addresses = results.flatMap { $0.evidence.dns?.addresses ?? [] } }
+                    if !isLookedUp, hasProbes, outcome.addressPaths.isEmpty {
+                        addresses = results.flatMap { $0.evidence.dns?.addresses ?? [] }
+                    }
                 case .late:
                     // A cancelled round also ends the pause.
                     if group.isCancelled { continue }
@@ -64,13 +66,17 @@ struct TargetRound: Sendable {
                         }
                     }
                 }
-                if outcome.addressPaths.isEmpty, !addresses.isEmpty {
-                    outcome.addressPaths = site.addressPaths(to: addresses)
+                // The name service may know other addresses than the server that answered before it.
+                addresses.removeAll { address in outcome.addressPaths.contains { $0.address == address } }
+                if !addresses.isEmpty {
+                    let paths = site.addressPaths(to: addresses)
+                    outcome.addressPaths = paths + outcome.addressPaths
                     outcome.path = outcome.addressPaths.first?.path
                     // Addresses without a path are not probed.
-                    open = outcome.addressPaths.filter(\.path.status.isReachable)
+                    let usable = paths.filter(\.path.status.isReachable)
+                    open = usable + open
                     // The first address is probed even if the process had no processor time until the deadline.
-                    for (index, addressPath) in open.enumerated() where index == 0 || !clock.isOver {
+                    for (index, addressPath) in usable.enumerated() where index == 0 || !clock.isOver {
                         for probe in probes(of: addressPath) {
                             pending += 1
                             group.addTask {
@@ -95,8 +101,8 @@ struct TargetRound: Sendable {
                         }
                     }
                 }
-                let isDone = pending == 0 && (isLookedUp || !outcome.addressPaths.isEmpty)
-                if answers(outcome.results) || isDone && (others == 0 || isRefused(outcome.results)) {
+                if answers(outcome.results) || isLookedUp && pending == 0 && (others == 0 || isRefused(outcome.results))
+                {
                     group.cancelAll()
                 }
             }

@@ -46,6 +46,13 @@ extension TOMLNode {
         return object
     }
 
+    /// Returns the JSON object of header fields, whose values may be secrets.
+    private static func object(ofHeaders fields: [String: TOMLNode]) -> JSONObject {
+        var object = JSONObject()
+        for name in fields.keys.sorted() { object.add(name, mask) }
+        return object
+    }
+
     /// Adds the value to a JSON object.
     ///
     /// - Parameter key: The key of the value in the file, which determines whether it is shown.
@@ -54,6 +61,7 @@ extension TOMLNode {
         case .string(let text): object.add(name, Self.withoutSecrets(text, under: key))
         case .integer(let number): object.add(name, number)
         case .boolean(let flag): object.add(name, flag)
+        case .table(let fields) where key == "headers": object.add(name, Self.object(ofHeaders: fields))
         case .table(let table): object.add(name, Self.object(of: table))
         case .array(let nodes):
             object.add(name, number: "[\(nodes.map { $0.element(under: key) }.joined(separator: ","))]")

@@ -144,6 +144,9 @@ extension API {
                 try reader.intervals(of: target, from: from, to: to, limit: Self.intervalLimit, snapshot)
             )
         }
+        guard outages.count < Self.rowLimit, intervals.count < Self.intervalLimit else {
+            throw Problem(.badRequest, "the month of \(target.printable) has too many changes for a statement")
+        }
         return intervals.compactMap { interval in
             guard interval.state.isOutage, interval.state.attribution == party.attribution else { return nil }
             let (start, end) = (max(interval.start, from), min(interval.end ?? to, to))
@@ -231,7 +234,8 @@ extension MonitoringService.Snapshot {
     fileprivate func text(of statement: Statement) -> String {
         let (least, most) = statement.bounds
         let sum = "\(statement.total.people), at least \(least.people), at most \(most.people)"
-        let count = statement.rows.count == 1 ? "1 outage" : "\(statement.rows.count) outages"
+        let number = Set(statement.rows.map(\.outage)).count
+        let count = number == 1 ? "1 outage" : "\(number) outages"
         let head =
             "\(statement.month) (\(statement.zone)), \(statement.party.name): \(count), \(sum)"
         let rows = statement.rows.map { row in
@@ -245,14 +249,16 @@ extension MonitoringService.Snapshot {
 
 extension MonitoringService.Snapshot {
     /// Returns the rows and the time without observation as two tables.
-    fileprivate func tables(of statement: Statement) -> (rows: HTML, gaps: HTML) {
+    ///
+    /// - Parameter time: Returns a time as HTML.
+    fileprivate func tables(of statement: Statement, _ time: (LedgerInstant) -> HTML) -> (rows: HTML, gaps: HTML) {
         let rows = statement.rows.map { row -> HTML in
             let length: HTML =
                 row.uncertainty == .zero
                 ? "\(row.length.units)"
                 : "\(row.length.units)<br><small>\(row.bounds.least.units) to \(row.bounds.most.units)</small>"
             return """
-                <tr><td>\(time(row.start, .exact))</td><td>\(time(row.end, .exact))</td><td>\(length)</td>\
+                <tr><td>\(time(row.start))</td><td>\(time(row.end))</td><td>\(length)</td>\
                 <td><bdi>\(row.target)</bdi></td><td>\(row.words)</td><td><code>\(row.outage)</code></td></tr>
                 """
         }
@@ -280,7 +286,7 @@ extension MonitoringService.Snapshot {
 
     /// Returns the statement as a file that needs no other file.
     fileprivate func document(of statement: Statement, host: String) -> HTML {
-        let (rows, gaps) = tables(of: statement)
+        let (rows, gaps) = tables(of: statement) { "\(time($0).text)" }
         return """
             <!doctype html>
             <html lang="en"><head><meta charset="utf-8"><title>Statement \(statement.month)</title>
@@ -336,8 +342,9 @@ extension API {
             when: "Responsible: \(statement.party.name). The month begins in the time zone \(statement.zone).",
             lead: snapshot.sum(of: statement)
         )
-        let (rows, gaps) = snapshot.tables(of: statement)
-        let link = "/v1/statement?month=\(statement.month)&party=\(statement.party.rawValue)"
+        let (rows, gaps) = snapshot.tables(of: statement) { snapshot.time($0, .exact) }
+        let target = query.text("target").map { "&target=\($0.percentEncoded)" } ?? ""
+        let link = "/v1/statement?month=\(statement.month)&party=\(statement.party.rawValue)\(target)"
         let main: HTML = """
             \(hero)
             \(PageParts.card("rows", "Outages", rows, class: "card scroll", attributes: " tabindex=\"0\""))

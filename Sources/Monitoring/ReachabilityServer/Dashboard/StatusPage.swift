@@ -90,7 +90,7 @@ extension API {
         let updated = snapshot.time(incidents.first.map { $0.0.end ?? $0.0.start } ?? service.start).text
         let feed: HTML = """
             <?xml version="1.0" encoding="utf-8"?>
-            <feed xmlns="http://www.w3.org/2005/Atom"><id>urn:reachability:status:\(title)</id><title>\(title)</title>\
+            <feed xmlns="http://www.w3.org/2005/Atom"><id>urn:reachability:status:\(title.percentEncoded)</id><title>\(title)</title>\
             <updated>\(updated)</updated><author><name>\(title)</name></author>\
             <link href="\(page)"/><link rel="self" href="\(query.request.url(of: "/status/feed"))"/>\(entries)</feed>
             """

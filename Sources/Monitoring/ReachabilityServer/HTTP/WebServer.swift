@@ -169,7 +169,7 @@ package final class WebServer: Sendable {
         shared.statistics.withLock { $0.connections += 1 }
         channel.closeFuture.whenComplete { [weak self] _ in
             self?.state.withLock { state in
-                state.quota.release(client)
+                state.quota.release(client, over: transport)
                 state.connections[key] = nil
             }
             self?.shared.statistics.withLock { $0.connections -= 1 }

@@ -50,6 +50,8 @@ struct ConnectionQuota {
     /// The maximum number of connections of all clients.
     let limit: Int
     private(set) var count = 0
+    /// The number of connections for public content.
+    private var publicCount = 0
     private var counts: [WebClient: Int] = [:]
 
     init(limit: Int) {
@@ -61,22 +63,24 @@ struct ConnectionQuota {
 
     /// Decides about a new connection and counts it if it is accepted.
     ///
-    /// One eighth of the connections is reserved for administrators on this machine.
+    /// One eighth of the connections is reserved for administrators on this machine, and half of them for content that is not public.
     ///
     /// - Returns: True if the connection is accepted.
     mutating func admit(_ client: WebClient, over transport: Transport) -> Bool {
         let isReserved = client.isAdministrator && transport != .secured
-        guard count < (isReserved ? limit : limit - limit / 8),
+        guard count < (isReserved ? limit : limit - limit / 8), transport != .open || publicCount < limit / 2,
             client.isAdministrator || counts[client, default: 0] < share
         else { return false }
         count += 1
+        publicCount += transport == .open ? 1 : 0
         counts[client, default: 0] += 1
         return true
     }
 
     /// Removes an accepted connection from the count.
-    mutating func release(_ client: WebClient) {
+    mutating func release(_ client: WebClient, over transport: Transport) {
         count -= 1
+        publicCount -= transport == .open ? 1 : 0
         let rest = counts[client, default: 1] - 1
         counts[client] = rest > 0 ? rest : nil
     }

@@ -1,4 +1,5 @@
 import LinuxSupport
+package import Logging
 import ReachabilityLedger
 package import ReachabilityService
 
@@ -12,10 +13,11 @@ package final class Gates: Sendable {
     }
 
     private let service: MonitoringService
+    private let logger: Logger?
     private let state = Locked(State())
 
-    package init(_ service: MonitoringService) {
-        self.service = service
+    package init(_ service: MonitoringService, logger: Logger? = nil) {
+        (self.service, self.logger) = (service, logger)
         let listener = service.addListener { [weak self] _ in self?.update() }
         state.withLock { $0.listener = listener }
     }
@@ -49,11 +51,14 @@ package final class Gates: Sendable {
 
     /// Opens the gates of targets that are up, and closes the others.
     private func update() {
-        let accounting = service.snapshot.accounting
         state.withLock { state in
+            // Read under the lock, so that an older state is never applied after a newer one.
+            let accounting = service.snapshot.accounting
             for (gate, socket) in state.gates {
                 let current = accounting.accounts[gate.target]?.ledger.current.state
-                socket.setOpen(current?.attribution == .up)
+                if !socket.setOpen(current?.attribution == .up) {
+                    logger?.warning("cannot listen at \(gate.endpoint): another process uses the address")
+                }
             }
         }
     }

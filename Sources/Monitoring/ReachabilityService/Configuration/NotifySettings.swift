@@ -78,8 +78,17 @@ package struct WebhookSettings: Hashable, Sendable {
     package var isSigned: Bool { format == .json || format == .template }
 
     /// The escaping of the values in ``body``.
-    package var escaping: TemplateEscaping {
-        TemplateEscaping(contentType: headers.first { $0.name.lowercased() == "content-type" }?.value ?? "")
+    package var escaping: TemplateEscaping { TemplateEscaping(contentType: contentType) }
+
+    /// A Boolean value that indicates whether ``headers`` name the type of the body.
+    var namesContentType: Bool { headers.contains { $0.name.lowercased() == "content-type" } }
+
+    /// The type of the body. The default is JSON for a body that begins like JSON, otherwise text.
+    var contentType: String {
+        if let named = headers.first(where: { $0.name.lowercased() == "content-type" }) { return named.value }
+        let start = body?.utf8.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }
+        let isJSON = start == UInt8(ascii: "{") || start == UInt8(ascii: "[")
+        return isJSON ? "application/json" : "text/plain; charset=utf-8"
     }
 }
 
@@ -97,7 +106,9 @@ package struct QuietHours: Hashable, Sendable {
         let today = now.floored(by: LocalTime.day) * LocalTime.day
         let length = end > start ? end - start : end - start + LocalTime.day
         for day in [today, today - LocalTime.day] where (day + start..<day + start + length).contains(now) {
-            return .seconds(zone.moment(showing: day + start + length)) - moment
+            let rest = .seconds(zone.moment(showing: day + start + length)) - moment
+            // An hour that occurs twice ends at its first end.
+            return rest > .zero ? rest : nil
         }
         return nil
     }
@@ -264,6 +275,12 @@ extension NotifierSettings {
         return settings
     }
 
+    /// The header fields that the service or HTTP itself determines.
+    private static let ownHeaders: Set<String> = [
+        "host", "connection", "content-length", "transfer-encoding", "idempotency-key", "webhook-id",
+        "webhook-timestamp", "webhook-signature",
+    ]
+
     /// Reads the header fields of a template.
     private static func headers(_ table: TableReader) -> [WebhookSettings.Header] {
         guard case .table(let fields)? = table.node("headers") else {
@@ -271,6 +288,12 @@ extension NotifierSettings {
             return []
         }
         return fields.sorted { $0.key < $1.key }.compactMap { name, node in
+            if Self.ownHeaders.contains(name.lowercased())
+                || name.lowercased() == "authorization" && table.has("token-file")
+            {
+                table.report("headers.\(name)", "is set by the service")
+                return nil
+            }
             let isName =
                 !name.isEmpty
                 && name.unicodeScalars.allSatisfy {

@@ -86,7 +86,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
             targets = Self.targets(root, CheckReader(anchors: anchors, directory: directory))
             maintenance = Self.maintenance(root, targets: targets)
             fleet = root.table("fleet").flatMap { FleetSettings($0) }
-            gates = root.tables("gate").compactMap { GateSettings($0, targets: targets.map(\.name)) }
+            gates = Self.gates(root, targets: targets)
             statusPage = root.table("status-page").map { StatusPageSettings($0, targets: Set(targets.map(\.name))) }
             listen.statusPage = statusPage?.listen
         }

@@ -90,3 +90,14 @@ package struct GateSettings: Hashable, Sendable {
         endpoint = SocketEndpoint(address.wire, port: port)
     }
 }
+
+extension ServiceConfiguration {
+    static func gates(_ root: TableReader, targets: [ServiceTarget]) -> [GateSettings] {
+        var endpoints: Set<SocketEndpoint> = []
+        return root.tables("gate").compactMap { table in
+            guard let gate = GateSettings(table, targets: targets.map(\.name)) else { return nil }
+            if !endpoints.insert(gate.endpoint).inserted { table.report("listen", "another gate has this address") }
+            return gate
+        }
+    }
+}

@@ -184,7 +184,11 @@ final class DeliveryWorker: Sendable {
                 return state.sender
             }
             var pending = pending(sender.repetition != nil)
-            if pending.isEmpty { return false }
+            if pending.isEmpty {
+                // In quiet hours an attempted notification is no longer pending. Afterwards it is attempted again.
+                state.withLock { $0.attempted = [] }
+                return false
+            }
             if sender.repetition == nil { pending = [pending[0]] }
             state.withLock { [fingerprints = pending.map(\.fingerprint)] in $0.attempted = fingerprints }
             owner?.willDeliver(pending, by: key)

@@ -71,6 +71,13 @@ package struct IncidentTracker: Sendable {
         awaited.formIntersection(self.targets.keys)
     }
 
+    /// Starts to count the reminders of a worker again, because their interval has changed.
+    mutating func restartReminders(of worker: String, every interval: Duration, at now: LedgerInstant) {
+        for index in incidents.indices where incidents[index].deliveries[worker] != nil {
+            incidents[index].deliveries[worker]?.digests = Int((now - incidents[index].start) / interval)
+        }
+    }
+
     // MARK: Changes
 
     /// Applies a change.

@@ -45,16 +45,18 @@ struct MailSender: NotificationSender {
         }
     }
 
-    /// Returns a Boolean value that indicates whether another attempt may succeed: a temporary failure (EX_TEMPFAIL of sysexits.h), or a
-    /// program that is missing or cannot be started (126 and 127).
-    private static func isPassing(_ status: Int32) -> Bool { [75, 126, 127].contains(status) }
+    /// Returns a Boolean value that indicates whether another attempt may succeed: after a temporary failure (EX_TEMPFAIL of sysexits.h), a
+    /// program that is missing or cannot be started (126 and 127), or one that was ended by a signal, also at its time limit (from 128).
+    private static func isPassing(_ status: Int32) -> Bool { status == 75 || status >= 126 }
 
     /// Returns the message (RFC 5322). The mail program adds the date.
     func text(_ notification: Notification) -> [UInt8] {
         let (message, incident) = (writer.message(notification), notification.incident.id)
         var fields = settings.sender.map { [("From", $0)] } ?? []
         fields += [
-            ("To", settings.recipients.joined(separator: ", ")), ("Subject", message.title.encodedWord),
+            // A line has at most 998 characters (RFC 5322, 2.1.1), so long fields are folded.
+            ("To", settings.recipients.joined(separator: ",\n ")),
+            ("Subject", message.title.encodedWords.joined(separator: "\n ")),
             ("Message-ID", "<\(notification.id)@reachability.invalid>"),
             // All messages about an incident form one thread.
             ("References", "<\(incident)@reachability.invalid>"),

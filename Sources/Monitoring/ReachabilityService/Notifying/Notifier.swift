@@ -188,6 +188,9 @@ package final class Notifier: Sendable {
             var workers: [String: DeliveryWorker] = [:]
             for (key, notifier, sender) in channels.senders {
                 if let worker = state.workers.removeValue(forKey: key) {
+                    if worker.notifier.reminder != notifier.reminder {
+                        state.tracker.restartReminders(of: key, every: notifier.reminder, at: now)
+                    }
                     worker.update(notifier, sender)
                     workers[key] = worker
                 } else {

@@ -87,6 +87,7 @@ struct WebhookForm: Sendable {
 
     /// The maximum numbers of characters that Telegram, Pushover and PagerDuty accept.
     private static let (telegramLimit, pushoverLimit, pagerDutyLimit) = (4096, 1024, 1024)
+    private static let pushoverTitleLimit = 250
 
     /// Returns the requests of a notification, in the order in which they must be sent.
     func requests(_ notification: Notification, for notifier: String) -> [WebhookRequest] {
@@ -97,7 +98,8 @@ struct WebhookForm: Sendable {
         case .json: return [WebhookRequest(json: writer.object(notification, for: notifier))]
         case .template:
             let fields = writer.fields(notification, for: notifier)
-            let headers = settings.headers.map { (name: $0.name, value: $0.value.filled(fields, .text).encodedWord) }
+            var headers = settings.headers.map { (name: $0.name, value: $0.value.filled(fields, .text).encodedWord) }
+            if !settings.namesContentType { headers.append(("Content-Type", settings.contentType)) }
             return [WebhookRequest(headers + bearer, body: (settings.body ?? "").filled(fields, settings.escaping))]
         case .ntfy:
             let tag = notification.event == .ended ? "white_check_mark" : isCalm ? "speech_balloon" : "rotating_light"
@@ -128,7 +130,7 @@ struct WebhookForm: Sendable {
         case .pushover:
             body.add("token", token)
             body.add("user", settings.recipient)
-            body.add("title", message.title)
+            body.add("title", String(message.title.prefix(Self.pushoverTitleLimit)))
             body.add("message", String(message.text.prefix(Self.pushoverLimit)))
             return [WebhookRequest(path: "/1/messages.json", json: body)]
         case .pagerduty:
@@ -256,8 +258,11 @@ extension String {
     }
 
     /// The text as a value of a header field: unchanged if it is printable ASCII, otherwise as encoded words (RFC 2047).
-    var encodedWord: String {
-        if utf8.allSatisfy({ (0x20..<0x7f).contains($0) }), !utf8.starts(with: "=?".utf8) { return self }
+    var encodedWord: String { encodedWords.joined(separator: " ") }
+
+    /// The encoded words of the text, or the text itself if it is printable ASCII.
+    var encodedWords: [String] {
+        if utf8.allSatisfy({ (0x20..<0x7f).contains($0) }), !utf8.starts(with: "=?".utf8) { return [self] }
         // An encoded word has at most 75 characters, 45 bytes in base64.
         var words: [String] = []
         var rest = unicodeScalars[...]
@@ -270,6 +275,6 @@ extension String {
             words.append("=?UTF-8?B?\(Base64.encode(Array(String(rest[..<end]).utf8)))?=")
             rest = rest[end...]
         }
-        return words.joined(separator: " ")
+        return words
     }
 }

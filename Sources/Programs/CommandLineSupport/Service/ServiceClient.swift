@@ -78,6 +78,11 @@ package struct ServiceClient {
         String(decoding: try get(target).body, as: UTF8.self).split(at: "\n").map(String.init)
     }
 
+    /// Requests a document, and prints it without changes. Its times are not converted.
+    package func printDocument(_ target: String) throws(ExitMessage) {
+        write(try get(target).body, converting: false)
+    }
+
     /// Requests a single object, and prints it.
     package func printOne(_ target: String) throws(ExitMessage) {
         write(try get(target).body)
@@ -109,10 +114,12 @@ package struct ServiceClient {
     }
 
     /// Prints the bytes line by line, until the output is closed.
-    private func write(_ text: [UInt8]) {
+    ///
+    /// - Parameter isConverting: Whether times are converted to local time.
+    private func write(_ text: [UInt8], converting isConverting: Bool = true) {
         let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for line in lines.last?.isEmpty == true ? lines.dropLast() : lines[...] {
-            if !write(line: Array(line)) { return }
+            if !(isConverting ? write(line: Array(line)) : StandardOutput.write(Array(line))) { return }
         }
     }
 

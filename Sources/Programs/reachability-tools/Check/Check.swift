@@ -13,18 +13,20 @@ struct Check: AsyncParsableCommand {
     @OptionGroup var arguments: CheckArguments
 
     func run() async throws {
+        guard arguments.output == .nagios else { return try await check() }
+        do { try await check() } catch let error as any ExitError {
+            // A plugin prints its errors, and its exit status 3 stands for unknown.
+            StandardOutput.write(text: MonitoringOutput.unknown(error.exitMessage.text))
+            throw ExitCode(3)
+        }
+    }
+
+    private func check() async throws {
         let options = try CheckOptions(arguments)
         let interval = try arguments.interval.value
         let targets = try targets()
         if arguments.explainTraffic { return try explain(targets, options) }
-        if let format = arguments.output {
-            do { return try await write(targets, options, as: format) } catch let error as CheckError {
-                guard format == .nagios else { throw error }
-                // A plugin prints its errors, and its exit status 3 stands for unknown.
-                StandardOutput.write(text: "REACHABILITY UNKNOWN - \(error.exitMessage.text)")
-                throw ExitCode(3)
-            }
-        }
+        if let format = arguments.output { return try await write(targets, options, as: format) }
         let output = CheckOutput(arguments, isSingle: targets.count == 1)
         var places: [CheckPlace] = []
         var round = 0

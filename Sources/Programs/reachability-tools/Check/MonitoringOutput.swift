@@ -20,6 +20,12 @@ struct MonitoringOutput {
 
     let results: [Result]
 
+    /// - Parameter results: The results. Of several with the same target, the first is kept.
+    init(results: [Result]) {
+        var targets: Set<String> = []
+        self.results = results.filter { targets.insert($0.target).inserted }
+    }
+
     /// Returns the lines of a format.
     ///
     /// - Parameter now: The time since 1970.
@@ -86,6 +92,9 @@ struct MonitoringOutput {
         let first = "REACHABILITY \("\(worst)".uppercased()) - \(Self.plain(summary)) | \(data.joined(separator: " "))"
         return [first] + (results.count == 1 ? [] : results.map { Self.plain("\($0.target): \($0.text)") })
     }
+
+    /// The line of a plugin that could not check.
+    static func unknown(_ text: String) -> String { "REACHABILITY UNKNOWN - \(plain(text))" }
 
     /// A pipe separates text and data.
     private static func plain(_ text: String) -> String { text.printable.replacing(scalars: "|", with: "/") }

@@ -29,6 +29,7 @@ struct Initialization {
     /// Asks, writes the file, and prints how to start the service.
     func run() throws {
         let path = try path()
+        if access(path, F_OK) == 0 { throw Self.failure(path, Errno.fileExists) }
         let text = Self.text(try answers())
         do { _ = try ServiceConfiguration(text) } catch {
             let problems = error.problems.map(\.text).joined(separator: "; ")
@@ -123,18 +124,21 @@ struct Initialization {
             try? OwnDirectory.make(String(path[..<slash]), mode: 0o755)
         }
         do {
-            // The group of the service may read it. A URL of a recipient may contain a secret.
             let file = try FileDescriptor.open(
                 path,
                 .writeOnly,
                 options: [.create, .exclusiveCreate],
-                permissions: [.ownerReadWrite, .groupRead]
+                permissions: [.ownerReadWrite, .groupRead, .otherRead]
             )
             _ = try file.closeAfter { try file.writeAll(text.utf8) }
         } catch {
-            let hint = error as? Errno == .fileExists ? "; name another file with --config" : ""
-            throw ExitMessage("cannot write \(path.printable): \(error)\(hint)", .cantCreate)
+            throw failure(path, error)
         }
+    }
+
+    private static func failure(_ path: String, _ error: any Error) -> ExitMessage {
+        let hint = error as? Errno == .fileExists ? "; name another file with --config" : ""
+        return ExitMessage("cannot write \(path.printable): \(error)\(hint)", .cantCreate)
     }
 
     private static func start(_ path: String) -> String {

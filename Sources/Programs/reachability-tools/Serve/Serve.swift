@@ -70,7 +70,7 @@ struct Serve: AsyncParsableCommand {
             history?.stop(at: service.snapshot.now)
             throw Self.refusal(configuration.placed(error), arguments.config ?? "")
         }
-        let gates = Gates(service)
+        let gates = Gates(service, logger: .standardError)
         let openGates: @Sendable () -> Void
         do { openGates = try gates.prepare(configuration) } catch {
             await responder.server.stop()

@@ -23,6 +23,8 @@ package final class GateSocket: Sendable {
 
     /// The maximum number of connections that wait to be accepted.
     private static let backlog: CInt = 64
+    /// The time between attempts to accept a connection without a free descriptor, in microseconds.
+    private static let pause: UInt32 = 100_000
 
     /// Creates a socket that refuses connections.
     ///
@@ -40,6 +42,8 @@ package final class GateSocket: Sendable {
         if endpoint.family == .ipv6, setsockopt(number, OptionLevel.ipv6, IPV6_V6ONLY, &one, size) != 0 {
             throw .current
         }
+        // The interface may get the address later.
+        guard setsockopt(number, OptionLevel.ipv4, IP_FREEBIND, &one, size) == 0 else { throw .current }
         guard endpoint.withSocketAddress({ bind(number, $0, $1) }) == 0 else { throw .current }
     }
 
@@ -74,6 +78,8 @@ package final class GateSocket: Sendable {
             let next = DispatchSource.makeReadSource(fileDescriptor: owner.descriptor.number, queue: queue)
             next.setEventHandler { [owner] in
                 while case let number = accept(owner.descriptor.number, nil, nil), number >= 0 { Glibc.close(number) }
+                // Without descriptors the connection stays pending, and the source would call again at once.
+                if [EMFILE, ENFILE].contains(errno) { usleep(Self.pause) }
             }
             next.setCancelHandler { [owner] in withExtendedLifetime(owner) {} }
             next.activate()
