@@ -94,6 +94,13 @@ import Testing
             try await Command.run(script: script + " --utc", in: lab.uplink.namespace).lines == Array(all.prefix(1))
         )
 
+        // The rows of a statement are not converted, because its digest is that of the rows.
+        let statement = "TZ=XYZ-05:30 $R statement --party us --socket \(lab.socket)"
+        let text = try await Command.run(script: statement, in: lab.uplink.namespace).output
+        let sum = statement + " --format csv | sha256sum"
+        let digest = try await Command.run(script: sum, in: lab.uplink.namespace).output.prefix(64)
+        #expect(digest.utf8.count == 64 && text.contains(digest), "\(text)")
+
         // Changes over HTTP need a token.
         let token = url + ["--token-file", directory.file("token")]
         #expect(try await run(["note", "It rained."]).status == 77)

@@ -74,7 +74,8 @@ package struct IncidentTracker: Sendable {
     /// Starts to count the reminders of a worker again, because their interval has changed.
     mutating func restartReminders(of worker: String, every interval: Duration, at now: LedgerInstant) {
         for index in incidents.indices where incidents[index].deliveries[worker] != nil {
-            incidents[index].deliveries[worker]?.digests = Int((now - incidents[index].start) / interval)
+            let count = Int((now - incidents[index].start) / interval)
+            incidents[index].deliveries[worker]?.digests = count
         }
     }
 
