@@ -166,7 +166,7 @@ import Testing
         #expect(path == "/usr/sbin/sendmail")
         #expect(arguments == ["-i", "-f", "box@example.org", "--", "ops@example.org", "me@example.net"])
         let parts = message.components(separatedBy: "\n\n")
-        #expect(parts[0].contains("From: box@example.org\nTo: ops@example.org, me@example.net\n"))
+        #expect(parts[0].contains("From: box@example.org\nTo: ops@example.org,\n me@example.net\n"))
         #expect(parts[0].contains("Subject: box: internet is down\n"))
         #expect(parts[0].contains("Auto-Submitted: auto-generated\n"))
         let text = try #require(Data(base64Encoded: parts[1], options: .ignoreUnknownCharacters))

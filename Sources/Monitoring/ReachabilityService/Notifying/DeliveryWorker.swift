@@ -185,8 +185,9 @@ final class DeliveryWorker: Sendable {
             }
             var pending = pending(sender.repetition != nil)
             if pending.isEmpty {
-                // In quiet hours an attempted notification is no longer pending. Afterwards it is attempted again.
+                // In quiet hours an attempted notification is no longer pending. At their end it is attempted again.
                 state.withLock { $0.attempted = [] }
+                owner?.schedule()
                 return false
             }
             if sender.repetition == nil { pending = [pending[0]] }

@@ -245,7 +245,7 @@ package final class Notifier: Sendable {
     }
 
     /// Schedules ``proceed()``. Calls before it runs are merged.
-    private func schedule() {
+    func schedule() {
         let isFirst = state.withLock { state in
             guard state.isConfigured else { return false }
             defer { state.isScheduled = true }
