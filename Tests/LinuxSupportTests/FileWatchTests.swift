@@ -33,6 +33,37 @@ struct FileWatchTests {
         #expect(!watch.drain())
     }
 
+    @Test(.enabled(if: getuid() == 0, "mounting needs root"))
+    func `a mount at the path of a file or of its directory is reported, and another mount is not`() throws {
+        let directory = try temporaryDirectory()
+        defer { _ = try? LabProcess("rm", ["-r", directory]).wait() }
+        for name in ["a", "b", "other"] { try write(name, to: "\(directory)/\(name)") }
+        mkdir("\(directory)/below", 0o755)
+        mkdir("\(directory)/above", 0o755)
+        try write("1", to: "\(directory)/below/file")
+        let watch = try FileWatch(paths: ["\(directory)/a", "\(directory)/below/file"], watchesContents: true)
+        func mount(_ source: String, at target: String) throws {
+            try check(
+                "mount",
+                Glibc.mount("\(directory)/\(source)", "\(directory)/\(target)", nil, UInt(MS_BIND.rawValue), nil)
+            )
+        }
+        #expect(watch.changes().isEmpty)
+        try mount("b", at: "a")
+        var event = pollfd(fd: watch.descriptor, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&event, 1, -1) == 1)
+        #expect(watch.changes() == ["\(directory)/a"])
+        // The mounted file is now watched.
+        try write("2", to: "\(directory)/b")
+        #expect(watch.changes() == ["\(directory)/a"])
+        try mount("b", at: "other")
+        #expect(watch.changes().isEmpty)
+        try mount("above", at: "below")
+        #expect(watch.changes() == ["\(directory)/below/file"])
+        for name in ["below", "other", "a"] { umount("\(directory)/\(name)") }
+        #expect(watch.changes() == ["\(directory)/a", "\(directory)/below/file"])
+    }
+
     @Test func `changes are reported for a dangling link whose directories are created and moved later`() throws {
         let directory = try temporaryDirectory()
         defer { _ = try? LabProcess("rm", ["-r", directory]).wait() }

@@ -8,7 +8,13 @@ import Glibc
 /// Not thread-safe: use it on one thread at a time. C counterpart: `inotify(7)`.
 package final class FileWatch: @unchecked Sendable {
     private let inotify: Descriptor
+    /// The mount table of the process.
+    private let mountTable: Descriptor?
+    /// An epoll descriptor that is readable after an event of inotify and after a change of the mount table.
+    private let events: Descriptor?
     private let watchesContents: Bool
+    /// The objects that the paths lead to. A mount at a path changes them without an event of inotify.
+    private var objects: [String: NamespaceIdentity] = [:]
     /// The watches of each path.
     private var places: [String: Set<WatchedPlace>] = [:]
     /// The paths that a watch descriptor concerns, by the name in the watched directory. The name is empty for the
@@ -17,21 +23,34 @@ package final class FileWatch: @unchecked Sendable {
 
     /// - Parameters:
     ///   - paths: The absolute paths.
-    ///   - watchesContents: Whether to watch the file itself too. A write through another name, such as a bind mount or
-    ///     a hard link, is not reported for its directory. The watch keeps the inode in memory, which keeps a namespace
-    ///     alive.
+    ///   - watchesContents: Whether to watch the file itself too, and mounts at its path. A write through another name,
+    ///     such as a bind mount or a hard link, is not reported for its directory. The watch keeps the inode in memory,
+    ///     which keeps a namespace alive.
     package init(paths: [String], watchesContents: Bool = false) throws(SystemError) {
         let number = inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK))
         guard number >= 0 else { throw .current }
         inotify = Descriptor(owning: number)
         self.watchesContents = watchesContents
+        let table = watchesContents ? open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) : -1
+        let poller = table >= 0 ? epoll_create1(CInt(EPOLL_CLOEXEC)) : -1
+        mountTable = table >= 0 ? Descriptor(owning: table) : nil
+        events = poller >= 0 ? Descriptor(owning: poller) : nil
+        if poller >= 0 {
+            _ = clinux_epoll_set(poller, EPOLL_CTL_ADD, number, EPOLLIN.rawValue, 0)
+            // proc(5): a change of the mount table is an exceptional condition.
+            _ = clinux_epoll_set(poller, EPOLL_CTL_ADD, table, EPOLLPRI.rawValue, 1)
+        }
         for path in paths { insert(path) }
     }
 
-    package var descriptor: CInt { inotify.number }
+    /// A descriptor that is readable after a change.
+    package var descriptor: CInt {
+        if let events { events.number } else { inotify.number }
+    }
 
     /// Removes a file.
     package func remove(_ path: String) {
+        objects[path] = nil
         release(places.removeValue(forKey: path) ?? [], of: path)
     }
 
@@ -50,6 +69,9 @@ package final class FileWatch: @unchecked Sendable {
                 changed.formUnion(paths)
             }
         }
+        if watchesContents {
+            for path in places.keys where objects[path] != Self.object(at: path) { changed.insert(path) }
+        }
         // The path may now lead through other directories or links.
         for path in changed where places[path] != nil { insert(path) }
         return changed
@@ -66,8 +88,12 @@ package final class FileWatch: @unchecked Sendable {
             if FileWay.steps(to: path) == steps { break }
         }
         places[path] = after
+        objects[path] = watchesContents ? Self.object(at: path) : nil
         release(before.subtracting(after), of: path)
     }
+
+    /// Returns the identity of the object at a path; nil without one.
+    private static func object(at path: String) -> NamespaceIdentity? { try? NamespaceIdentity(path: path) }
 
     private func add(_ step: FileWay.Step, for path: String) -> [WatchedPlace] {
         let own = IN_DELETE_SELF | IN_MOVE_SELF | IN_MASK_ADD
