@@ -45,7 +45,7 @@ struct FileWatchTests {
         func mount(_ source: String, at target: String) throws {
             try check(
                 "mount",
-                Glibc.mount("\(directory)/\(source)", "\(directory)/\(target)", nil, UInt(MS_BIND.rawValue), nil)
+                Glibc.mount("\(directory)/\(source)", "\(directory)/\(target)", nil, UInt(MS_BIND), nil)
             )
         }
         #expect(watch.changes().isEmpty)

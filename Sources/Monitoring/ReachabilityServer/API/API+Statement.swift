@@ -104,11 +104,11 @@ extension API {
         func instant(_ local: Duration) -> LedgerInstant {
             snapshot.calendar.instant(atWall: .seconds(zone.moment(showing: local.components.seconds)))
         }
-        let (from, to) = (instant(first), min(instant(next), snapshot.now))
-        guard instant(first) < snapshot.now else { throw Problem(.badRequest, "month must not be in the future") }
+        let from = instant(first)
+        let to = max(from, min(instant(next), snapshot.now))
         var rows: [Statement.Row] = []
         var unobserved: [(String, Duration)] = []
-        // Times before 1677 are the earliest instant.
+        // Times before 1677 are the earliest instant, and a later month has not begun.
         for name in from < to ? target.map({ [$0] }) ?? snapshot.order : [] {
             try query.checkClient()
             rows += try self.rows(of: name, party, from, to, snapshot)

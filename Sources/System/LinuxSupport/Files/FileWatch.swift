@@ -12,6 +12,8 @@ package final class FileWatch: @unchecked Sendable {
     private let mountTable: Descriptor?
     /// An epoll descriptor that is readable after an event of inotify and after a change of the mount table.
     private let events: Descriptor?
+    /// A descriptor that is readable after a change.
+    package let descriptor: CInt
     private let watchesContents: Bool
     /// The objects that the paths lead to. A mount at a path changes them without an event of inotify.
     private var objects: [String: NamespaceIdentity] = [:]
@@ -35,17 +37,13 @@ package final class FileWatch: @unchecked Sendable {
         let poller = table >= 0 ? epoll_create1(CInt(EPOLL_CLOEXEC)) : -1
         mountTable = table >= 0 ? Descriptor(owning: table) : nil
         events = poller >= 0 ? Descriptor(owning: poller) : nil
+        descriptor = poller >= 0 ? poller : number
         if poller >= 0 {
             _ = clinux_epoll_set(poller, EPOLL_CTL_ADD, number, EPOLLIN.rawValue, 0)
             // proc(5): a change of the mount table is an exceptional condition.
             _ = clinux_epoll_set(poller, EPOLL_CTL_ADD, table, EPOLLPRI.rawValue, 1)
         }
         for path in paths { insert(path) }
-    }
-
-    /// A descriptor that is readable after a change.
-    package var descriptor: CInt {
-        if let events { events.number } else { inotify.number }
     }
 
     /// Removes a file.
