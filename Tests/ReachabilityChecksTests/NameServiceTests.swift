@@ -8,7 +8,7 @@ import Testing
 
 /// The configured name servers, and the results of the name service for programs.
 @Suite struct NameServiceTests {
-    @Test(.enabled(if: NamespaceSettings.isPermitted, "nobody may write to /etc here"))
+    @Test(.enabled(if: NamespaceSettings.isPermitted, "/etc is not writable"))
     func `a namespace has its own name servers`() async throws {
         try await LabThread.detached {
             let namespace = try LabNamespace()
@@ -68,7 +68,7 @@ import Testing
         try await body(try line.prober(.ipv4, namespace: .named(name.name)), server)
     }
 
-    @Test(.enabled(if: NamespaceSettings.isPermitted, "nobody may write to /etc here"))
+    @Test(.enabled(if: NamespaceSettings.isPermitted, "/etc is not writable"))
     func `programs get addresses, or the reason why there are none`() async throws {
         try await withNames { prober, server in
             let limit = Duration.seconds(30)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: NamespaceSettings.isPermitted, "nobody may write to /etc here"))
+    @Test(.enabled(if: NamespaceSettings.isPermitted, "/etc is not writable"))
     func `a target is probed while the name service waits for a silent server`() async throws {
         try await withNames("nameserver 198.18.0.1\nnameserver 203.0.113.7\noptions timeout:30\n") { prober, _ in
             var options = CheckOptions()

@@ -66,7 +66,7 @@ import Testing
                     gate.waitForCount(1)
                 }
             )
-            checks.expect(entered.waitForCount(1), "nobody listens")
+            checks.expect(entered.waitForCount(1), "there is no listener")
             let routes = (1...4000).map { RouteChange("0.0.0.0/0", metric: $0, table: 77, .blackhole) }
             let storm = routes.map { Change.addRoute($0) } + routes.map { .removeRoute($0) }
             try world.batch(storm)

@@ -52,7 +52,7 @@ import Testing
             checks.expect(manager.status, is: .notReachable)
             checks.expect(in: world, listener.values.last, becomes: .notReachable)
             let values = listener.values
-            checks.expect(zip(values, values.dropFirst()).allSatisfy { $0 != $1 }, "told twice: \(values)")
+            checks.expect(zip(values, values.dropFirst()).allSatisfy { $0 != $1 }, "reported twice: \(values)")
         }
     }
 }

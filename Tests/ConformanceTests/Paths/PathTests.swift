@@ -110,7 +110,7 @@ struct PathRun {
         let paths = heardPaths.values
         for (path, next) in zip(paths, paths.dropFirst()) {
             checks.expect(path.generation < next.generation, "a generation that does not grow: \(next.generation)")
-            checks.expect(!path.isSame(as: next), "told twice: \(next)")
+            checks.expect(!path.isSame(as: next), "reported twice: \(next)")
         }
         let flags = heardFlags.values.map { PathLine($0).flags }
         checks.expect(zip(flags, flags.dropFirst()).allSatisfy { $0 != $1 }, "flags twice: \(flags)")

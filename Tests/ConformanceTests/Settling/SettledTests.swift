@@ -254,7 +254,7 @@ import Testing
             let start = ContinuousClock.now
             try world.apply(.lose)
             checks.expect(in: world, listener.values, becomes: [.wired, .notReachable])
-            checks.expect(ContinuousClock.now - start >= .seconds(8), "told too early")
+            checks.expect(ContinuousClock.now - start >= .seconds(8), "reported too early")
             for token in tokens { token.cancel() }
         }
     }

@@ -185,7 +185,7 @@ import Testing
                     entered.record(())
                     if entered.count == 1 { gate.wait() }
                 }
-                checks.expect(entered.waitForCount(1, timeout: .seconds(30)), "nobody listens")
+                checks.expect(entered.waitForCount(1, timeout: .seconds(30)), "there is no listener")
                 if phase == "start" { try targets.setHosts(hosts) }
                 try world.batch(Self.storm)
                 switch phase {

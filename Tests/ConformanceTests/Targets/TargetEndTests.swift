@@ -74,7 +74,7 @@ import Testing
                 try world.apply(.regain)
                 try targets.setHosts(hosts)
                 world.settle()
-                checks.expect(recorder.latest.values.allSatisfy { $0 == .wired }, "not all are told the end")
+                checks.expect(recorder.latest.values.allSatisfy { $0 == .wired }, "an end is missing")
             }
             checks.expect(recorder.latest.count, is: hosts.count)
             token.cancel()
@@ -245,7 +245,7 @@ import Testing
             world.settle()
             let lost = hosts.map { "\($0): \(NetworkReachabilityStatus.notReachable)" }
             checks.expect(recorder.lines.count, is: lost.count)
-            checks.expect(recorder.lines == lost, "not each once, or not in order")
+            checks.expect(recorder.lines == lost, "not one change per host in order")
             token.cancel()
         }
     }
@@ -269,7 +269,7 @@ import Testing
             }
             world.flush()
             try world.apply(.lose)
-            checks.expect(recorder.received.waitForCount(1, timeout: .seconds(60)), "nothing is told")
+            checks.expect(recorder.received.waitForCount(1, timeout: .seconds(60)), "no change is reported")
             let more = try world.targets(["203.0.113.9"])
             let order = RecordingListener<Int>()
             let moreToken = more.addListener(onQueue: nil) { change in
@@ -283,8 +283,8 @@ import Testing
             checks.expect(order.values.first.map { $0 < 2000 } ?? false, "served after \(order.values)")
             checks.expect(late.lines, is: ["203.0.113.9: not reachable"])
             checks.expect(recorder.received.count, is: 2000)
-            checks.expect(recorder.latest.values.allSatisfy { $0 == .notReachable }, "not all are told")
-            checks.expect(other.values.count <= 2, "told after the end")
+            checks.expect(recorder.latest.values.allSatisfy { $0 == .notReachable }, "a loss is missing")
+            checks.expect(other.values.count <= 2, "reported after the end")
             for token in [token, moreToken] { token.cancel() }
         }
     }

@@ -9,6 +9,8 @@ package import ReachabilityService
 package final class Gates: Sendable {
     private struct State {
         var gates: [GateSettings: GateSocket] = [:]
+        /// The gates that should be open and are not. Each is reported once.
+        var blocked: Set<GateSettings> = []
         var listener: Cancellation?
     }
 
@@ -56,7 +58,10 @@ package final class Gates: Sendable {
             let accounting = service.snapshot.accounting
             for (gate, socket) in state.gates {
                 let current = accounting.accounts[gate.target]?.ledger.current.state
-                if !socket.setOpen(current?.attribution == .up) {
+                let isUp = current?.attribution == .up
+                if socket.setOpen(isUp) || !isUp {
+                    state.blocked.remove(gate)
+                } else if state.blocked.insert(gate).inserted {
                     logger?.warning("cannot listen at \(gate.endpoint): another process uses the address")
                 }
             }

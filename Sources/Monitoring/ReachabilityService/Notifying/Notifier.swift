@@ -334,7 +334,13 @@ extension Notifier {
             $0.notifier.name == name
         }
         if senders.isEmpty { return configuration.notifiers.map(\.name) }
-        for (_, _, sender) in senders { try await sender.send([Incident.test(at: now)]) }
+        var failure: DeliveryFailure?
+        for (_, _, sender) in senders {
+            do throws(DeliveryFailure) { try await sender.send([Incident.test(at: now)]) } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
         return nil
     }
 
