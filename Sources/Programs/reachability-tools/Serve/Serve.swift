@@ -31,7 +31,7 @@ struct Serve: AsyncParsableCommand {
             return try ServiceClient(socket: places.socket, url: places.url, tokenFile: places.tokenFile).reload()
         }
         let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
-        if let name = arguments.testNotification { return try await Self.test(name, of: configuration) }
+        if let name = arguments.testNotification { return try await test(name, of: configuration) }
         let file = try HistoryPlace.file(arguments.places.history ?? configuration.history.path)
         if arguments.markStopped { return try HistoryPlace.markStopped(file) }
         // A child process with an inherited SIG_IGN would lose its exit status.
@@ -142,7 +142,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     /// Sends a test to a recipient of the configuration.
-    private static func test(_ name: String, of configuration: ServiceConfiguration) async throws {
+    private func test(_ name: String, of configuration: ServiceConfiguration) async throws {
         signal(SIGCHLD, SIG_DFL)
         let service = MonitoringService(clock: .system, resume: .init())
         let known: [String]?
@@ -156,7 +156,7 @@ struct Serve: AsyncParsableCommand {
                 logger: .standardError
             )
         } catch let problems as ConfigurationProblems {
-            throw refusal(configuration.placed(problems), "")
+            throw Self.refusal(configuration.placed(problems), arguments.config ?? "")
         } catch let failure as DeliveryFailure {
             throw ExitMessage("cannot notify \(name.printable): \(failure.text)", .unavailable)
         }
