@@ -163,11 +163,9 @@ struct AuthenticationTests {
         }) { lab in
             let session = try lab.session(interceptor: interceptor)
             // Without a validation every status is an answer, also 401.
-            _ = await session.request(lab.server.url()).serializingResponse(using: StringResponseSerializer()).response
+            _ = await session.request(lab.server.url()).serializingString().response
             if status != 401 {
-                _ = await session.request(lab.server.url()).validate().serializingResponse(
-                    using: StringResponseSerializer()
-                ).response
+                _ = await session.request(lab.server.url()).validate().serializingString().response
             }
             #expect(numbers.refreshes.withLock { $0 } == 0)
         }
@@ -218,9 +216,7 @@ struct AuthenticationTests {
         let interceptor = AuthenticationInterceptor(authenticator: numbers, credential: token, refreshWindow: window)
         try await withServer(accepting(1)) { lab in
             let session = try lab.session(interceptor: interceptor)
-            let result = await session.request(lab.server.url()).validate().serializingResponse(
-                using: StringResponseSerializer()
-            ).response
+            let result = await session.request(lab.server.url()).validate().serializingString().response
             #expect((result.error == nil) == (window == nil))
             #expect(numbers.refreshes.withLock { $0 } == count)
         }

@@ -9,7 +9,7 @@ struct CancellationTests {
     @Test func `cancel ends a request that waits for its response`() async throws {
         try await withServer({ _ in .silence }) { lab in
             let request = try lab.session().request(lab.server.url())
-            async let response = request.serializingResponse(using: DataResponseSerializer()).response
+            async let response = request.serializingData().response
             for await _ in lab.server.arrivals { break }
             #expect(request.state == .resumed)
             request.cancel()
@@ -74,7 +74,7 @@ struct CancellationTests {
         try await withServer({ _ in Reply("x") }) { lab in
             let request = try lab.session(startRequestsImmediately: false).request(lab.server.url()).cancel()
             #expect(
-                await request.serializingResponse(using: DataResponseSerializer()).response.error?
+                await request.serializingData().response.error?
                     .isExplicitlyCancelledError == true
             )
             #expect(lab.server.seen.isEmpty)

@@ -36,15 +36,11 @@ struct DefaultSessionTests {
     @Test(arguments: [HTTPMethod.get, .post]) func `a refused connection is reported immediately as refused`(
         method: HTTPMethod
     ) async throws {
-        let response = try await session().request(refusing.url(), method: method).serializingResponse(
-            using: DataResponseSerializer()
-        ).response
+        let response = try await session().request(refusing.url(), method: method).serializingData().response
         let error = try #require(response.error)
         #expect(error.isSessionTaskError && error.connectionFailure == .refused && error.attempts.count == 1)
         #expect(error.description.contains("Connection refused"), "\(error)")
-        let other = try await session(.standard).request(refusing.url()).serializingResponse(
-            using: DataResponseSerializer()
-        ).response
+        let other = try await session(.standard).request(refusing.url()).serializingData().response
         #expect(other.error?.attempts.count == 3 && other.error?.connectionFailure == .refused)
     }
 
@@ -52,8 +48,7 @@ struct DefaultSessionTests {
         // The tests run without a network, so the name service fails immediately.
         let url = "http://nowhere.invalid/"
         for (policy, attempts) in [(RetryPolicy.singleAttempt, 1), (.standard, 3)] {
-            let error = try await session(policy).request(url).serializingResponse(using: DataResponseSerializer())
-                .response.error
+            let error = try await session(policy).request(url).serializingData().response.error
             #expect(error?.connectionFailure == .nameNotResolved && error?.attempts.count == attempts)
             #expect(error.map { "\($0)".contains("cannot resolve") } == true, "\(String(describing: error))")
         }
@@ -68,8 +63,7 @@ struct DefaultSessionTests {
         defer { server.stop() }
         let url = server.url().replacing("http://", with: "https://")
         for policy in [RetryPolicy.singleAttempt, .standard] {
-            let error = try await session(policy).request(url).serializingResponse(using: DataResponseSerializer())
-                .response.error
+            let error = try await session(policy).request(url).serializingData().response.error
             #expect(error?.isSessionTaskError == true && error?.attempts.count == 1)
             #expect(error.map { "\($0)".contains("handshake") } == true, "\(String(describing: error))")
         }
@@ -78,8 +72,7 @@ struct DefaultSessionTests {
     @Test func `a status of 503 is an answer, and is not retried`() async throws {
         try await withServer({ _ in Reply("x", status: 503) }) { lab in
             #expect(try await session().request(lab.server.url()).serializingString().value == "x")
-            let error = try await session().request(lab.server.url()).validate()
-                .serializingResponse(using: DataResponseSerializer()).response.error
+            let error = try await session().request(lab.server.url()).validate().serializingData().response.error
             #expect(error?.responseCode == 503 && lab.server.seen.count == 2)
         }
     }
@@ -247,7 +240,7 @@ struct DefaultSessionTests {
                 )
             )
             #expect("\(request)" == "POST \(url)")
-            let response = await request.validate().serializingResponse(using: StringResponseSerializer()).response
+            let response = await request.validate().serializingString().response
             #expect("\(request)" == "POST \(url) (200)")
             #expect(String(reflecting: request).hasPrefix("$ curl -v \\\n\t-X POST "))
             #expect("\(response)" == "\(response.result)" && "\(response)".hasPrefix("success("))
@@ -275,9 +268,7 @@ struct DefaultSessionTests {
             let failed = await request.serializingResponse(using: DecodableResponseSerializer<Int>()).response
             #expect("\(failed)".hasPrefix("failure("))
         }
-        let unanswered = try await session().request(refusing.url()).serializingResponse(
-            using: StringResponseSerializer()
-        ).response
+        let unanswered = try await session().request(refusing.url()).serializingString().response
         #expect(String(reflecting: unanswered).contains("\n[Response]: None\n"))
     }
 }

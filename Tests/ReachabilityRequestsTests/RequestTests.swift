@@ -275,14 +275,6 @@ struct RouterTests {
         }
     }
 
-    @Test func `the timeout interval of a request limits each attempt`() async throws {
-        try await withServer({ _ in .silence }) { lab in
-            let session = try lab.session().overriding { $0.policy = .singleAttempt }
-            let request = session.request(lab.server.url()) { $0.timeoutInterval = 0.05 }
-            #expect(await request.serializingData().response.error?.isSessionTaskError == true)
-        }
-    }
-
     @Test func `serializers forward the error of a request`() {
         let head = HTTPURLResponse(text: "http://h/", statusCode: 200)
         let data = Data(")]}',\n7".utf8)

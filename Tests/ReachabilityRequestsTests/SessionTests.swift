@@ -30,8 +30,7 @@ struct SessionTests {
                 method: .post,
                 parameters: ["q": "a b"],
                 encoder: JSONParameterEncoder.default
-            )
-            .serializingData().value
+            ).serializingData().value
             let seen = lab.server.seen
             #expect(seen.map(\.path) == ["/search?q=a%20b", "/search"])
             #expect(seen.map { $0.fields["accept"] } == ["c/d", "a/b"])
@@ -43,8 +42,7 @@ struct SessionTests {
     @Test func `a rejected answer has its status and at most 64 KiB of the body`() async throws {
         try await withServer({ _ in Reply(String(repeating: "x", count: 200_000), status: 404, type: "text/html") }) {
             lab in
-            let response = try await lab.session().request(lab.server.url()).validate()
-                .serializingResponse(using: StringResponseSerializer()).response
+            let response = try await lab.session().request(lab.server.url()).validate().serializingString().response
             #expect(response.error?.responseCode == 404)
             #expect(response.data?.count == 65536 && response.response?.statusCode == 404)
         }
@@ -53,26 +51,12 @@ struct SessionTests {
     @Test func `without a validation every status is an answer, also after the last retry`() async throws {
         try await withServer({ Reply("x", status: Int($0.path.dropFirst()) ?? 0) }) { lab in
             let session = try lab.session()
-            let missing = await session.request(lab.server.url("/404")).serializingResponse(
-                using: StringResponseSerializer()
-            ).response
+            let missing = await session.request(lab.server.url("/404")).serializingString().response
             #expect(missing.value == "x" && missing.response?.statusCode == 404)
-            let down = await session.request(lab.server.url("/503")).serializingResponse(
-                using: StringResponseSerializer()
-            ).response
+            let down = await session.request(lab.server.url("/503")).serializingString().response
             #expect(down.value == "x" && down.response?.statusCode == 503 && down.metrics?.attempts.count == 3)
-            let refused = await session.request(lab.server.url("/503")).validate()
-                .serializingResponse(using: StringResponseSerializer()).response
+            let refused = await session.request(lab.server.url("/503")).validate().serializingString().response
             #expect(refused.error?.responseCode == 503 && refused.metrics?.attempts.count == 3)
-        }
-    }
-
-    @Test func `an HTML page in place of JSON is reported as a possible captive portal`() async throws {
-        try await withServer({ _ in Reply("<html>", type: "text/html") }) { lab in
-            let error = await #expect(throws: AFError.self) {
-                try await lab.session().request(lab.server.url()).validate().serializingDecodable(User.self).value
-            }
-            #expect(error.map { "\($0)".contains("captive portal") } == true)
         }
     }
 
@@ -87,14 +71,11 @@ struct SessionTests {
             return reply
         }) { lab in
             let session = try lab.session(limits: ResponseLimits(body: 100))
-            let response = await session.request(lab.server.url()).serializingResponse(using: DataResponseSerializer())
-                .response
+            let response = await session.request(lab.server.url()).serializingData().response
             #expect(response.error?.underlyingError as? ResponseTooLong == ResponseTooLong(limit: 100))
             #expect(response.error?.isResponseSerializationError == true)
             #expect(response.metrics?.attempts.count == 1)
-            let head = await session.request(lab.server.url(), method: .head).serializingResponse(
-                using: DataResponseSerializer()
-            ).response
+            let head = await session.request(lab.server.url(), method: .head).serializingData().response
             #expect(head.error == nil && head.value == Data())
         }
     }
@@ -105,8 +86,7 @@ struct SessionTests {
             Reply("yes"),
         ])
         try await withServer({ _ in replies.next() }) { lab in
-            let response = try await lab.session().request(lab.server.url("/a")).validate()
-                .serializingResponse(using: StringResponseSerializer()).response
+            let response = try await lab.session().request(lab.server.url("/a")).validate().serializingString().response
             #expect(response.value == "yes" && response.response?.url?.absoluteString == lab.server.url("/b"))
             #expect(
                 response.metrics?.hops == [
@@ -129,53 +109,11 @@ struct SessionTests {
         }
     }
 
-    @Test func `an interceptor sends a new token after the old one was rejected`() async throws {
-        struct Tokens: RequestInterceptor {
-            let isFresh = Locked(false)
-
-            func adapt(
-                _ urlRequest: URLRequest,
-                for session: Session,
-                completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
-            ) {
-                var urlRequest = urlRequest
-                urlRequest.headers["Authorization"] = isFresh.withLock { $0 } ? "new" : "old"
-                completion(.success(urlRequest))
-            }
-
-            func retry(
-                _ request: Request,
-                for session: Session,
-                dueTo error: any Error,
-                completion: @escaping @Sendable (RetryResult) -> Void
-            ) {
-                guard error.asAFError?.responseCode == 401 else { return completion(.doNotRetry) }
-                isFresh.withLock { $0 = true }
-                completion(.retry)
-            }
-        }
-        try await withServer({ Reply("x", status: $0.fields["authorization"] == "new" ? 200 : 401) }) { lab in
-            let session = try lab.session(interceptor: Tokens())
-            #expect(try await session.request(lab.server.url()).validate().serializingString().value == "x")
-            #expect(lab.server.seen.map { $0.fields["authorization"] } == ["old", "new"])
-        }
-    }
-
-    @Test(arguments: ["", "x", "ftp://h/", "http://", "/path", "http:///path"])
-    func `an invalid URL is an error`(url: String) async throws {
-        try await withServer({ _ in Reply() }) { lab in
-            let response = try await lab.session().request(url).serializingResponse(using: DataResponseSerializer())
-                .response
-            let code = (response.error?.underlyingError as? ReachabilityRequests.URLError)?.code
-            #expect(url.isEmpty ? response.error?.isInvalidURLError == true : code == .unsupportedURL)
-        }
-    }
-
     @Test(arguments: ["", "GE T", "GET\r\nX: y", "G\u{e9}T"])
     func `an invalid method is an error, and no request is sent`(method: String) async throws {
         try await withServer({ _ in Reply() }) { lab in
             let request = try lab.session().request(lab.server.url(), method: HTTPMethod(rawValue: method))
-            let error = await request.serializingResponse(using: DataResponseSerializer()).response.error
+            let error = await request.serializingData().response.error
             #expect(
                 error?.underlyingError as? InvalidRequest == .method(method) && error?.isCreateURLRequestError == true
             )
@@ -194,7 +132,7 @@ struct SessionTests {
                 parameters: Bad(),
                 encoder: JSONParameterEncoder.default
             )
-            let error = await request.serializingResponse(using: DataResponseSerializer()).response.error
+            let error = await request.serializingData().response.error
             guard case .parameterEncodingFailed? = error else {
                 Issue.record("\(String(describing: error))")
                 return
@@ -210,7 +148,7 @@ struct SessionTests {
                 count.withLock { $0 += 1 }
                 return data == Data("body".utf8) ? .failure(CancellationError()) : .success(())
             }
-            let response = await request.serializingResponse(using: DataResponseSerializer()).response
+            let response = await request.serializingData().response
             guard case .responseValidationFailed(.customValidationFailed)? = response.error else {
                 Issue.record("\(String(describing: response.error))")
                 return

@@ -188,16 +188,6 @@ struct StartTests {
         }
     }
 
-    @Test func `an error of an adapter is an adaptation error, also if it is an AFError`() async throws {
-        try await withServer({ _ in Reply("x") }) { lab in
-            let failing = Adapter { _, _, completion in completion(.failure(AFError.explicitlyCancelled)) }
-            let request = try lab.session().request(lab.server.url()).adapt(using: failing)
-            let error = await request.serializingString().response.error
-            #expect(error?.isRequestAdaptationError == true && request.isFinished)
-            #expect(error?.underlyingError?.asAFError?.isExplicitlyCancelledError == true)
-        }
-    }
-
     @Test func `an eager session adapts a request at its creation, and sends it later`() async throws {
         let recorder = EventRecorder()
         let count = Locked(0)

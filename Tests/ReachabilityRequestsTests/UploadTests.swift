@@ -120,9 +120,7 @@ struct UploadTests {
                 try await session.upload(URL(filePath: path), to: lab.server.url(), method: .put).serializingString()
                     .value == "ok"
             )
-            let post = await session.upload(URL(filePath: path), to: lab.server.url()).serializingResponse(
-                using: DataResponseSerializer()
-            ).response
+            let post = await session.upload(URL(filePath: path), to: lab.server.url()).serializingData().response
             #expect(post.response?.statusCode == 503)
             #expect(lab.server.seen.map(\.body) == Array(repeating: Array("abc".utf8), count: 3))
         }
@@ -131,7 +129,7 @@ struct UploadTests {
     @Test func `an unreadable file is an error, and no request is sent`() async throws {
         try await withServer({ _ in Reply("ok") }) { lab in
             let request = try lab.session().upload(URL(filePath: "/nonexistent/file"), to: lab.server.url())
-            let error = await request.serializingResponse(using: DataResponseSerializer()).response.error
+            let error = await request.serializingData().response.error
             guard case .createUploadableFailed? = error else {
                 Issue.record("\(String(describing: error))")
                 return
@@ -149,7 +147,7 @@ struct UploadTests {
         try Data("abcd".utf8).write(to: URL(filePath: path))
         try await withServer({ _ in Reply("ok") }) { lab in
             let request = try lab.session().upload(multipartFormData: form, to: lab.server.url())
-            let error = await request.serializingResponse(using: DataResponseSerializer()).response.error
+            let error = await request.serializingData().response.error
             #expect((error?.underlyingError as? FileSizeChanged)?.now == 4 && error?.isMultipartEncodingError == true)
             #expect(lab.server.seen.isEmpty)
         }

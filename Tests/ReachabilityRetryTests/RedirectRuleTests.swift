@@ -50,7 +50,10 @@ import Testing
 
     @Test(arguments: [
         (301, RequestMethod.post, RequestMethod.get), (302, .post, .get), (303, .post, .get), (303, .put, .get),
-        (303, .head, .head), (301, .put, .put), (302, .delete, .delete), (307, .post, .post), (308, .patch, .patch),
+        (303, .delete, .get), (303, .patch, .get), (303, .head, .head), (301, .head, .head), (302, .head, .head),
+        (301, .put, .put), (302, .put, .put), (301, .delete, .delete), (302, .delete, .delete), (301, .patch, .patch),
+        (302, .patch, .patch), (307, .post, .post), (307, .put, .put), (307, .delete, .delete), (307, .patch, .patch),
+        (308, .post, .post), (308, .put, .put), (308, .delete, .delete), (308, .patch, .patch),
     ])
     func `a redirect keeps the method or changes it to GET`(
         status: Int,

@@ -53,21 +53,6 @@ struct AnswerRows {
         }
     }
 
-    @Test(arguments: [(200, "a/b", 0), (404, "a/b", 1), (200, "c/d", 2), (404, "c/d", 1)])
-    func `the first of two validations rejects`(status: Int, type: String, place: Int) {
-        let refusal = Self.refusal(Self.head(status, type)) { validator in
-            validator.add(statuses: 200..<300)
-            validator.add(contentTypes: { _ in ["a/b"] })
-        }
-        let found =
-            switch refusal {
-            case nil: 0
-            case .responseValidationFailed(.unacceptableStatusCode)?: 1
-            default: 2
-            }
-        #expect(found == place)
-    }
-
     /// The results of the serializers for data, text and a number in JSON; `-` for an error.
     @Test(arguments: [
         (200, HTTPMethod.get, "7", "7 7 7"), (200, .get, "x", "x x -"), (200, .get, "", "- - -"),

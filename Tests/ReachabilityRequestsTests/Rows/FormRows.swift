@@ -94,6 +94,8 @@ struct FormRows {
 
     @Test(arguments: [
         (URLEncodedFormEncoder.KeyEncoding.convertToSnakeCase, "simpleOneTwo", "simple_one_two"),
+        (.convertToSnakeCase, "myURLProperty", "my_url_property"), (.convertToSnakeCase, "aB", "a_b"),
+        (.convertToKebabCase, "oneTwoThree", "one-two-three"), (.capitalized, "oneTwoThree", "OneTwoThree"),
         (.convertToSnakeCase, "myID", "my_id"), (.convertToSnakeCase, "singleB", "single_b"),
         (.convertToSnakeCase, "lower", "lower"), (.convertToSnakeCase, "", ""),
         (.convertToSnakeCase, "getHTTPResponseCode", "get_http_response_code"),
