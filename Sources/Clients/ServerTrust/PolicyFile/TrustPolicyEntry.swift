@@ -1,3 +1,5 @@
+import LinuxSupport
+
 /// One policy of a policy file.
 public struct TrustPolicyEntry: Sendable {
     /// The value of the key `policy`.

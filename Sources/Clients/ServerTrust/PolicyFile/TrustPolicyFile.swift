@@ -94,7 +94,7 @@ public struct TrustPolicyFile: Sendable {
     ) throws(TrustPolicyFileError) {
         do {
             try self.init(
-                try JSONReader.read(content),
+                try JSONNode.ofPolicyFile(content),
                 files: PolicyFileReferences(directory: directory),
                 reporter: reporter
             )
