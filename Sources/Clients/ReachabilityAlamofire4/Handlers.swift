@@ -12,22 +12,10 @@ extension DataRequest {
         completionHandler: @escaping @Sendable (DataResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
         response(queue: queue ?? DispatchQueue.main) { answer in
-            let began = ContinuousClock.now
-            let result = responseSerializer.serializeResponse(
-                answer.request,
-                answer.response,
-                answer.data,
-                answer.error
-            )
             completionHandler(
-                DataResponse(
-                    request: answer.request,
-                    response: answer.response,
-                    data: answer.data,
-                    metrics: answer.metrics,
-                    serializationDuration: began.duration(to: .now) / .seconds(1),
-                    result: result
-                )
+                answer.serialized {
+                    responseSerializer.serializeResponse(answer.request, answer.response, answer.data, answer.error)
+                }
             )
         }
     }
@@ -85,23 +73,10 @@ extension DownloadRequest {
         completionHandler: @escaping @Sendable (DownloadResponse<Serializer.SerializedObject>) -> Void
     ) -> Self {
         response(queue: queue ?? DispatchQueue.main) { answer in
-            let began = ContinuousClock.now
-            let result = responseSerializer.serializeResponse(
-                answer.request,
-                answer.response,
-                answer.fileURL,
-                answer.error
-            )
             completionHandler(
-                DownloadResponse(
-                    request: answer.request,
-                    response: answer.response,
-                    fileURL: answer.fileURL,
-                    resumeData: answer.resumeData,
-                    metrics: answer.metrics,
-                    serializationDuration: began.duration(to: .now) / .seconds(1),
-                    result: result
-                )
+                answer.serialized {
+                    responseSerializer.serializeResponse(answer.request, answer.response, answer.fileURL, answer.error)
+                }
             )
         }
     }

@@ -25,7 +25,7 @@ public struct DataResponse<Success, Failure: Error> {
     /// The durations, the hops and the attempts.
     public let metrics: RequestMetrics?
     /// The duration of the serializer, in seconds.
-    public let serializationDuration: Double
+    public private(set) var serializationDuration: Double
     /// The value or the error.
     public let result: Result<Success, Failure>
 
@@ -69,6 +69,14 @@ public struct DataResponse<Success, Failure: Error> {
         (request, response, data, fileURL) = (other.request, other.response, other.data, other.fileURL)
         (resumeData, metrics, serializationDuration) = (other.resumeData, other.metrics, other.serializationDuration)
         self.result = result
+    }
+
+    /// A response with the result of a serializer.
+    package func serialized<New, NewError>(_ read: () -> Result<New, NewError>) -> DataResponse<New, NewError> {
+        let began = ContinuousClock.now
+        var response = DataResponse<New, NewError>(self, read())
+        response.serializationDuration = began.duration(to: .now) / .seconds(1)
+        return response
     }
 
     /// The value, or nil.
