@@ -76,7 +76,7 @@ extension Change {
     static let twoUplinks = cable() + cable("c1", 2) + defaults(Change.addRoute)
 }
 
-/// A route, with the properties that the tests need.
+/// A route with the properties that the tests need, as arguments for `ip route`.
 struct RouteChange: Sendable {
     enum Kind: String, Sendable {
         case unicast
@@ -87,21 +87,9 @@ struct RouteChange: Sendable {
         case throwing = "throw"
     }
 
-    struct Hop: Sendable {
-        let gateway: String
-        let link: String
-    }
-
-    var destination: String
-    var gateway: String?
-    var link: String?
-    var metric: UInt32?
-    var table: UInt32 = 254
-    var kind = Kind.unicast
-    var hops: [Hop] = []
-    var nextHop: UInt32?
-    /// The lifetime in whole seconds; only for IPv6.
-    var lifetime: Int?
+    let destination: String
+    private let family: Change.Family
+    private var words: [String]
 
     init(
         _ destination: String,
@@ -112,32 +100,40 @@ struct RouteChange: Sendable {
         _ kind: Kind = .unicast
     ) {
         self.destination = destination
-        self.gateway = gateway
-        self.link = link
-        self.metric = metric
-        self.table = table
-        self.kind = kind
+        family = destination.contains(":") ? .ipv6 : .ipv4
+        words = (kind == .unicast ? [] : [kind.rawValue]) + [destination]
+        if let gateway {
+            words += gateway.contains(":") == (family == .ipv6) ? ["via", gateway] : ["via", "inet6", gateway]
+        }
+        if let link { words += ["dev", link] }
+        if let metric { words += ["metric", String(metric)] }
+        if table != 254 { words += ["table", String(table)] }
     }
 
     /// Creates a route with several hops, each with its router and link.
     init(_ destination: String, hops: [(String, String)]) {
-        self.destination = destination
-        self.hops = hops.map { Hop(gateway: $0.0, link: $0.1) }
+        self.init(destination)
+        for (gateway, link) in hops { words += ["nexthop", "via", gateway, "dev", link] }
     }
 
     init(_ destination: String, nextHop: UInt32) {
-        self.destination = destination
-        self.nextHop = nextHop
+        self.init(destination)
+        words += ["nhid", String(nextHop)]
     }
 
+    /// Returns the route with a lifetime. Only IPv6 has lifetimes.
     func expiring(after seconds: Int) -> RouteChange {
         var route = self
-        route.lifetime = seconds
+        route.words += ["expires", String(seconds)]
         return route
+    }
+
+    fileprivate func command(_ verb: String) -> String {
+        ([family.option, "route", verb] + words).joined(separator: " ")
     }
 }
 
-/// A policy rule, with the properties that the tests need.
+/// A policy rule with the properties that the tests need, as a command of `ip`.
 struct RuleChange: Sendable {
     enum Action: Sendable {
         case lookUp(UInt32)
@@ -146,12 +142,7 @@ struct RuleChange: Sendable {
         case blackhole
     }
 
-    var family: Change.Family
-    var priority: UInt32
-    var source: String?
-    var destination: String?
-    var mark: UInt32?
-    var action: Action
+    fileprivate let command: String
 
     init(
         family: Change.Family = .ipv4,
@@ -161,12 +152,15 @@ struct RuleChange: Sendable {
         mark: UInt32? = nil,
         _ action: Action
     ) {
-        self.family = family
-        self.priority = priority
-        self.source = source
-        self.destination = destination
-        self.mark = mark
-        self.action = action
+        var words = [family.option, "rule add pref \(priority)"]
+        if let source { words += ["from", source] }
+        if let destination { words += ["to", destination] }
+        if let mark { words += ["fwmark", String(mark)] }
+        switch action {
+        case .lookUp(let table): words += ["lookup", String(table)]
+        case .prohibit, .unreachable, .blackhole: words.append("\(action)")
+        }
+        command = words.joined(separator: " ")
     }
 }
 
@@ -225,38 +219,5 @@ extension Change.LinkKind {
                 "link set \(name) up",
             ]
         }
-    }
-}
-
-extension RouteChange {
-    fileprivate func command(_ verb: String) -> String {
-        let family = destination.contains(":") ? "-6" : "-4"
-        var words = [family, "route", verb] + (kind == .unicast ? [] : [kind.rawValue]) + [destination]
-        if let nextHop { words += ["nhid", String(nextHop)] }
-        if let gateway {
-            words += gateway.contains(":") == destination.contains(":") ? ["via", gateway] : ["via", "inet6", gateway]
-        }
-        if let link { words += ["dev", link] }
-        if let metric { words += ["metric", String(metric)] }
-        if table != 254 { words += ["table", String(table)] }
-        if let lifetime { words += ["expires", String(lifetime)] }
-        for hop in hops { words += ["nexthop", "via", hop.gateway, "dev", hop.link] }
-        return words.joined(separator: " ")
-    }
-}
-
-extension RuleChange {
-    fileprivate var command: String {
-        var words = [family.option, "rule add pref \(priority)"]
-        if let source { words += ["from", source] }
-        if let destination { words += ["to", destination] }
-        if let mark { words += ["fwmark", String(mark)] }
-        switch action {
-        case .lookUp(let table): words += ["lookup", String(table)]
-        case .prohibit: words.append("prohibit")
-        case .unreachable: words.append("unreachable")
-        case .blackhole: words.append("blackhole")
-        }
-        return words.joined(separator: " ")
     }
 }
