@@ -74,31 +74,6 @@ import Testing
         let manager = try #require(NetworkReachabilityManager.default)
         #expect(manager === NetworkReachabilityManager.default)
     }
-
-    @Test(
-        arguments: [
-            ([], .notReachable),
-            ([.connectionOnDemand], .notReachable),
-            ([.isWWAN], .notReachable),
-            ([.reachable], .reachable(.ethernetOrWiFi)),
-            ([.reachable, .connectionRequired], .notReachable),
-            ([.reachable, .connectionRequired, .interventionRequired], .notReachable),
-            ([.reachable, .connectionRequired, .connectionOnDemand], .reachable(.ethernetOrWiFi)),
-            ([.reachable, .connectionRequired, .connectionOnTraffic], .reachable(.ethernetOrWiFi)),
-            ([.reachable, .connectionRequired, .connectionOnDemand, .interventionRequired], .notReachable),
-            ([.reachable, .connectionRequired, .connectionOnTraffic, .interventionRequired], .notReachable),
-            ([.reachable, .isWWAN], .reachable(.cellular)),
-            ([.reachable, .isWWAN, .connectionRequired], .notReachable),
-            ([.reachable, .isLocalAddress, .isDirect, .transientConnection], .reachable(.ethernetOrWiFi)),
-            (nil, .unknown),
-        ] as [(SCNetworkReachabilityFlags?, NetworkReachabilityManager.NetworkReachabilityStatus)]
-    )
-    func `the status follows from the flags`(
-        flags: SCNetworkReachabilityFlags?,
-        status: NetworkReachabilityManager.NetworkReachabilityStatus
-    ) {
-        #expect(NetworkReachabilityManager.NetworkReachabilityStatus(flags) == status)
-    }
 }
 
 /// A separate network for programs written for Alamofire. Managers created inside it need no options.

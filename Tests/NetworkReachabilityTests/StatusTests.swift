@@ -32,7 +32,10 @@ struct NetworkReachabilityFlagsTests {
             ([.reachable, .connectionRequired, .connectionOnTraffic, .isWWAN], .reachable(.wwan)),
             ([.reachable, .connectionRequired, .connectionOnDemand, .interventionRequired], .notReachable),
             ([.reachable, .connectionRequired, .interventionRequired], .notReachable),
+            ([.reachable, .connectionRequired, .connectionOnTraffic, .interventionRequired], .notReachable),
             ([.reachable, .interventionRequired], .reachable(.ethernetOrWiFi)),
+            ([.reachable, .isWWAN, .connectionRequired], .notReachable),
+            ([.reachable, .isLocalAddress, .isDirect, .transientConnection], .reachable(.ethernetOrWiFi)),
         ] as [(NetworkReachabilityFlags, NetworkReachabilityStatus)]
     )
     func `the status follows Alamofire's rules`(flags: NetworkReachabilityFlags, status: NetworkReachabilityStatus) {

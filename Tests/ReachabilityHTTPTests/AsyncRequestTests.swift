@@ -145,35 +145,21 @@ import Testing
         #expect(outcome.value.headers.first(name: "Retry-After") == "30")
     }
 
-    @Test func `a refused connection counts as never sent and is retried for any method`() async throws {
-        let port = 1
+    @Test(arguments: [("http://127.0.0.1:1/", false), ("http://localhost:1/", false), ("http://127.0.0.1/", true)])
+    func `a refused connection and an unresolved name count as never sent, and are retried for any method`(
+        url: String,
+        isUnresolved: Bool
+    ) async throws {
         try await withClient { client in
-            var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/")
-            request.method = .POST
-            let policy = try lab.policy(attempts: 4)
-            let error = try await #require(throws: RetryError.self) {
-                try await client.execute(request, retry: policy, options: lab.options([]))
-            }
-            #expect(error.ending == .attemptsExhausted && error.attempts.count == 4)
-            #expect(error.attempts.allSatisfy { $0.stage == .neverSent })
-            request.url = "http://localhost:\(port)/"
-            let named = try await #require(throws: RetryError.self) {
-                try await client.execute(request, retry: policy, options: lab.options([]))
-            }
-            #expect(named.attempts.allSatisfy { $0.stage == .neverSent } && named.attempts.count == 4)
-        }
-    }
-
-    @Test func `an unresolved name counts as never sent`() async throws {
-        try await withClient { client in
-            var request = HTTPClientRequest(url: "http://127.0.0.1/")
+            var request = HTTPClientRequest(url: url)
             request.method = .POST
             let policy = try lab.policy(attempts: 2)
+            let options = lab.options(isUnresolved ? [.noName] : [])
             let error = try await #require(throws: RetryError.self) {
-                try await client.execute(request, retry: policy, options: lab.options([.noName]))
+                try await client.execute(request, retry: policy, options: options)
             }
-            #expect(error.ending == .attemptsExhausted, "\(error)")
-            #expect(error.attempts.allSatisfy { $0.stage == .neverSent } && error.attempts.count == 2)
+            #expect(error.ending == .attemptsExhausted && error.attempts.count == 2, "\(error)")
+            #expect(error.attempts.allSatisfy { $0.stage == .neverSent })
         }
     }
 

@@ -54,26 +54,19 @@ struct RetryCoordinatorServiceTests {
         try await running.value
     }
 
-    @Test func `requests that exceed the drain limit are cancelled`() async throws {
+    @Test(arguments: [true, false])
+    func `requests are cancelled after the drain limit, and with the group`(isDrained: Bool) async throws {
         let (gate, key) = AsyncStream.makeStream(of: Void.self)
         defer { key.finish() }
-        let group = group(.zero)
+        let group = group(isDrained ? .zero : .seconds(3600))
         let running = Task { try await group.run() }
         let request = try await request(gate)
-        await group.triggerGracefulShutdown()
-        try await running.value
-        let error = await #expect(throws: RetryError.self) { try await request.value }
-        #expect(error?.ending == .shutDown)
-    }
-
-    @Test func `cancelling the group cancels current requests`() async throws {
-        let (gate, key) = AsyncStream.makeStream(of: Void.self)
-        defer { key.finish() }
-        let group = group(.seconds(3600))
-        let running = Task { try await group.run() }
-        let request = try await request(gate)
-        running.cancel()
-        _ = try? await running.value
+        if isDrained { await group.triggerGracefulShutdown() } else { running.cancel() }
+        do {
+            try await running.value
+        } catch {
+            #expect(!isDrained, "\(error)")
+        }
         let error = await #expect(throws: RetryError.self) { try await request.value }
         #expect(error?.ending == .shutDown)
     }

@@ -18,17 +18,23 @@ import TrustForge
         }
     }
 
-    @Test func `an evaluation that never ends is cancelled after the time limit`() async throws {
+    @Test(arguments: [true, false])
+    func `an evaluation is cancelled after the time limit, and a later verdict is ignored`(isLate: Bool) async throws {
         let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
-        let evaluator = WaitingEvaluator()
+        let evaluator = WaitingEvaluator(ignoresCancellation: isLate)
         let outcome = try await TrustClient.connect(
             try Self.factory(evaluator, limit: .milliseconds(1)),
             host: World.host,
             port: server.port
         )
         #expect(outcome.verdict == .refused(.timedOut(.milliseconds(1))))
+        if isLate {
+            evaluator.goOn.open()
+            await evaluator.answered.wait()
+        } else {
+            await evaluator.cancelled.wait()
+        }
         #expect(server.visits.map(\.isSecure) == [false])
-        await evaluator.cancelled.wait()
         server.stop()
     }
 
@@ -79,21 +85,6 @@ import TrustForge
         }
         #expect(outcomes.allSatisfy { $0.verdict == .trusted } && outcomes.count == count)
         #expect(evaluator.givenUp == 0)
-        server.stop()
-    }
-
-    @Test func `a verdict after the time limit is ignored`() async throws {
-        let server = try ScriptedServer.greeting(World.leaf, World.intermediate)
-        let evaluator = WaitingEvaluator(ignoresCancellation: true)
-        let outcome = try await TrustClient.connect(
-            try Self.factory(evaluator, limit: .milliseconds(1)),
-            host: World.host,
-            port: server.port
-        )
-        #expect(outcome.verdict == .refused(.timedOut(.milliseconds(1))))
-        evaluator.goOn.open()
-        await evaluator.answered.wait()
-        #expect(server.visits.map(\.isSecure) == [false])
         server.stop()
     }
 
