@@ -71,36 +71,29 @@ import Testing
         #expect(seen.last?.bodyText == "all of it" && seen.last?.fields["idempotency-key"] == "k")
     }
 
-    @Test(arguments: [408, 425, 429])
-    func `a status that excludes processing is retried for any method`(status: Int) async throws {
-        let (result, seen) = try await send([.answer(status), .answer(200)], method: .POST)
-        let outcome = try result.get()
-        #expect(outcome.value.status == .ok && seen.count == 2)
-        #expect(outcome.attempts[0].stage == .answered(status: status))
-    }
-
-    @Test func `a 503 with Retry-After is retried for any method`() async throws {
-        let (result, seen) = try await send([.answer(503, retryAfter: "0"), .answer(200)], method: .POST)
-        #expect(try result.get().value.status == .ok && seen.count == 2)
-    }
-
-    @Test(arguments: [500, 502, 503, 504])
-    func `a server error is retried for GET and returned for POST`(status: Int) async throws {
-        #expect(try await send([.answer(status), .answer(200)]).seen.count == 2)
-        let (result, seen) = try await send([.answer(status), .answer(200)], method: .POST)
-        // The last response is returned with its body.
-        let outcome = try result.get()
-        #expect(Int(outcome.value.status.code) == status && seen.count == 1)
-        #expect((outcome.attempts[0].error as? StatusFailure)?.status == status)
-        #expect(outcome.attempts[0].reason == nil)
-    }
-
-    @Test(arguments: [200, 204, 301, 401, 404, 501])
-    func `other statuses are returned without a retry`(status: Int) async throws {
-        let (result, seen) = try await send([.answer(status)])
-        let outcome = try result.get()
-        #expect(Int(outcome.value.status.code) == status && outcome.attempts.count == 1 && seen.count == 1)
-        #expect(outcome.attempts[0].error == nil)
+    /// A status, its Retry-After, and the numbers of attempts with GET and POST.
+    @Test(
+        arguments: [
+            (408, nil, 2, 2), (425, nil, 2, 2), (429, nil, 2, 2), (503, "0", 2, 2), (500, nil, 2, 1),
+            (502, nil, 2, 1), (503, nil, 2, 1), (504, nil, 2, 1), (200, nil, 1, 1), (204, nil, 1, 1),
+            (301, nil, 1, 1), (401, nil, 1, 1), (404, nil, 1, 1), (501, nil, 1, 1),
+        ] as [(Int, String?, Int, Int)]
+    )
+    func `the status and the method decide whether a response is retried`(
+        status: Int,
+        retryAfter: String?,
+        gets: Int,
+        posts: Int
+    ) async throws {
+        for (method, count) in [(HTTPMethod.GET, gets), (.POST, posts)] {
+            let faults = [Fault.answer(status, retryAfter: retryAfter), .answer(200)]
+            let (result, seen) = try await send(faults, method: method)
+            let outcome = try result.get()
+            #expect(Int(outcome.value.status.code) == (count == 2 ? 200 : status) && seen.count == count)
+            let first = outcome.attempts[0]
+            #expect((first.reason == nil) == (count == 1))
+            if count == 1 { #expect((first.error as? StatusFailure)?.status == (gets == 2 ? status : nil)) }
+        }
     }
 
     @Test func `the last response is returned with its unread body`() async throws {
@@ -128,13 +121,6 @@ import Testing
                 while server.closed == 0 { try await Task.sleep(for: .milliseconds(1)) }
             }
         }
-    }
-
-    @Test func `a retry waits for Retry-After up to the cap`() async throws {
-        let (result, _) = try await send([.answer(429, retryAfter: "3600"), .answer(200)])
-        let first = try result.get().attempts[0]
-        #expect(first.stage == .answered(status: 429, retryAfter: .seconds(3600)))
-        #expect(first.reason == .retryAfter && first.wait >= .milliseconds(20) && first.wait < .seconds(60))
     }
 
     @Test func `a response whose Retry-After exceeds the deadline is returned at once`() async throws {
@@ -170,16 +156,6 @@ import Testing
         #expect(outcome.attempts[0].error as? HTTPClientError == .deadlineExceeded)
         let (post, posted) = try await send([.hang, .answer(200)], method: .POST, timeout: .seconds(5))
         #expect(Self.ending(post) == .unsafeToRepeat && posted.count == 1)
-    }
-
-    @Test func `a hanging attempt ends at the deadline`() async throws {
-        let policy = try lab.policy(deadline: .seconds(3))
-        let begin = ContinuousClock.now
-        let (result, seen) = try await send([.resetAfterBody, .hang], policy: policy)
-        #expect(Self.ending(result) == .deadlineExpired, "\(result)")
-        #expect(ContinuousClock.now - begin < .seconds(20))
-        // The last error is that of the reset and not the cancellation.
-        if case .failure(let error) = result, seen.count == 2 { #expect(!(error.lastError is CancellationError)) }
     }
 
     @Test func `a slow response is returned`() async throws {
