@@ -154,11 +154,4 @@ struct StatusLine: Decodable {
         ]
         return rules.first(where: \.value)?.key
     }
-
-    /// The current time of the clock that provides `monotonicNanoseconds`.
-    static func monotonicNanoseconds() -> UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    }
 }

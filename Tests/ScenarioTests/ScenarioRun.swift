@@ -1,22 +1,12 @@
 import Foundation
 import Glibc
-import LinuxSupport
 import NetworkLab
-import Testing
 
 /// One run of a scenario. It blocks, so it needs its own thread.
 final class ScenarioRun {
-    struct Outcome: Sendable {
-        var findings: [Finding] = []
-        var checks = 0
-        /// For each expected line that was written after the end of the change: the time between the two.
-        var delays: [Duration] = []
-        var duration = Duration.zero
-    }
-
     private let scenario: Scenario
     private let targets: [Target]
-    private var outcome = Outcome()
+    private var findings: [Finding] = []
     private var watchers: [Watcher] = []
     private var spoken: [Target: Int] = [:]
 
@@ -25,27 +15,25 @@ final class ScenarioRun {
         targets = [.large] + Target.hosts(of: scenario)
     }
 
-    static func outcome(of scenario: Scenario) -> Outcome {
-        let start = ContinuousClock.now
+    /// Plays the scenario, unless the machine does not meet a requirement.
+    static func findings(of scenario: Scenario) -> [Finding] {
         let run = ScenarioRun(scenario)
         if let missing = scenario.needs.first(where: { !$0.isMet }) {
-            run.note(.skipped, "needs \(missing.rawValue)")
-        } else {
-            do {
-                try run.play()
-            } catch {
-                run.note(.broken, "\(error)")
-            }
+            print("\(scenario.name): not played, needs \(missing.rawValue)")
+            return []
         }
-        run.outcome.duration = .now - start
-        return run.outcome
+        do {
+            try run.play()
+        } catch {
+            run.note(.broken, "\(error)")
+        }
+        return run.findings
     }
 
     private func play() throws {
         let stage = try Stage(scenario)
         for var phase in Phase.all(of: scenario) {
             try stage.play(phase.script)
-            let changed = StatusLine.monotonicNanoseconds()
             if phase.told == "?" {
                 phase.told = String(try Target.answering(targets, stage.lab.oracle).map(\.letter))
             } else {
@@ -58,7 +46,7 @@ final class ScenarioRun {
                     try Watcher(Target.hosts(of: scenario), in: stage.lab.client),
                 ]
             }
-            let agreeing = try checkAgreement(in: phase, since: changed)
+            let agreeing = try checkAgreement(in: phase)
             let agreed = ContinuousClock.now
             try checkOneShots(in: phase, on: stage)
             _ = try Watcher.read(watchers, within: phase.quiet - (.now - agreed))
@@ -68,7 +56,7 @@ final class ScenarioRun {
     }
 
     private func note(_ kind: Finding.Kind, _ text: String) {
-        outcome.findings.append(Finding(kind: kind, text: text))
+        findings.append(Finding(kind: kind, text: text))
     }
 
     private func checkTruth(of phase: Phase, on stage: Stage) throws {
@@ -79,7 +67,6 @@ final class ScenarioRun {
             within: .patience
         )
         guard let reached else { return }
-        outcome.checks += targets.count
         let pattern = String(targets.filter(reached.contains).map(\.letter))
         if pattern != phase.packets.filter({ $0 != "w" }) {
             note(.truth, "\(phase.name): claims '\(phase.packets)', packets '\(pattern)'")
@@ -91,23 +78,19 @@ final class ScenarioRun {
     }
 
     /// Returns the targets whose last line is as expected before the time limit.
-    private func checkAgreement(in phase: Phase, since changed: UInt64) throws -> Set<Target> {
+    private func checkAgreement(in phase: Phase) throws -> Set<Target> {
         var agreeing: Set<Target> = []
         for target in targets {
-            outcome.checks += 1
             let expected = phase.expectation(of: target)
             let before = spoken[target] ?? 0
             let agreed = try Watcher.read(watchers, within: .patience) {
                 agrees(lastSaid(target), with: expected, about: target)
             }
-            let lines = watchers.lazy.compactMap { $0.lines[target] }.first ?? []
             if agreed {
                 agreeing.insert(target)
-                if let line = lines.dropFirst(before).last, before > 0, line.monotonicNanoseconds > changed {
-                    outcome.delays.append(.nanoseconds(line.monotonicNanoseconds - changed))
-                }
                 continue
             }
+            let lines = watchers.lazy.compactMap { $0.lines[target] }.first ?? []
             let text = "\(phase.name) \(target.host ?? "at large"): \(expected) expected, \(describe(lines.last))"
             note(lines.count > before ? .wrong : .missing, text)
         }
@@ -116,7 +99,6 @@ final class ScenarioRun {
 
     private func checkOneShots(in phase: Phase, on stage: Stage) throws {
         for target in targets {
-            outcome.checks += 1
             let expected = phase.expectation(of: target)
             let answer = try Product.ask(target, in: stage.lab.client)
             let status: CInt = ["reachable": 0, "notReachable": 1][answer.line.status] ?? 2
@@ -131,7 +113,6 @@ final class ScenarioRun {
     /// repeats the previous one.
     private func checkLines(of phase: Phase, agreeing: Set<Target>) {
         for target in targets {
-            outcome.checks += 1
             let lines = watchers.lazy.compactMap { $0.lines[target] }.first ?? []
             let said = lines.map(\.said)
             let known = spoken[target] ?? 0
@@ -153,7 +134,6 @@ final class ScenarioRun {
 
     private func endWatching() throws {
         for watcher in watchers {
-            outcome.checks += 1
             watcher.process.signal(SIGTERM)
             let result = try watcher.process.wait()
             if result.status != 0 || !result.errors.isEmpty {
@@ -235,9 +215,9 @@ struct Expectation: Equatable, CustomStringConvertible {
     var description: String { connectionType.map { "\(status) \($0)" } ?? status }
 }
 
-/// A failed check, or a scenario that was skipped.
+/// A failed check.
 struct Finding: Sendable {
-    enum Kind: String, CaseIterable, Sendable {
+    enum Kind: String, Sendable {
         /// Packets reached other targets than the scenario states.
         case truth
         /// The status changed, but no line was written.
@@ -250,68 +230,8 @@ struct Finding: Sendable {
         case oneShot = "one-shot"
         /// A process or a command failed, or a line is invalid.
         case broken
-        /// The machine does not meet a requirement of the scenario.
-        case skipped
     }
 
     let kind: Kind
     let text: String
-}
-
-/// Collects the findings of all scenarios and prints them at the end of the suite.
-struct Report: SuiteTrait, TestScoping {
-    private struct Quorum {
-        var scenarios = 0
-        var checks = 0
-        var findings: [(scenario: String, finding: Finding)] = []
-        var slowest: [(scenario: String, duration: Duration)] = []
-        var delays: [Duration] = []
-    }
-
-    private static let quorum = Locked(Quorum())
-
-    static func add(_ outcome: ScenarioRun.Outcome, of scenario: Scenario) {
-        quorum.withLock { quorum in
-            quorum.scenarios += 1
-            quorum.checks += outcome.checks
-            quorum.delays += outcome.delays
-            quorum.findings += outcome.findings.map { (scenario.testDescription, $0) }
-            quorum.slowest.append((scenario.name, outcome.duration))
-        }
-    }
-
-    func provideScope(
-        for test: Test,
-        testCase: Test.Case?,
-        performing function: @Sendable @concurrent () async throws -> Void
-    ) async throws {
-        let start = ContinuousClock.now
-        defer { Report.show(after: .now - start) }
-        try await function()
-    }
-
-    private static func show(after duration: Duration) {
-        quorum.withLock { quorum in
-            print("Scenarios: \(quorum.scenarios), checks: \(quorum.checks), seconds: \(duration.components.seconds)")
-            for kind in Finding.Kind.allCases {
-                let found = quorum.findings.filter { $0.finding.kind == kind }
-                print("  \(kind.rawValue): \(found.count)")
-                for (scenario, finding) in found {
-                    print("    \(scenario): \(finding.text)")
-                }
-            }
-            let delays = quorum.delays.sorted()
-            if let last = delays.last {
-                print("  from change to line: median \(delays[delays.count / 2]), longest \(last)")
-            }
-            for (scenario, duration) in quorum.slowest.sorted(by: { $0.duration > $1.duration }).prefix(5) {
-                print("  slow: \(scenario) \(duration)")
-            }
-        }
-    }
-}
-
-extension Trait where Self == Report {
-    /// Prints the findings of all scenarios at the end.
-    static var report: Self { Report() }
 }

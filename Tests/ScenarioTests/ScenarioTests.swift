@@ -9,8 +9,7 @@ import Testing
 ///     SCENARIOS=b1,x2 Scripts/test -- --filter ^ScenarioTests              some scenarios
 ///     REACHABILITY_BINARY=none Scripts/test -- --filter ^ScenarioTests     packets only: are the claims true?
 ///     REACHABILITY_BINARY=/usr/bin/reachability Scripts/test -- --filter ^ScenarioTests
-@Suite(.report)
-struct ScenarioTests {
+@Suite struct ScenarioTests {
     /// Limits the number of concurrent scenarios, because each has two watching processes and starts many commands.
     private static let gate = ConcurrencyGate(6)
 
@@ -25,9 +24,7 @@ struct ScenarioTests {
     @Test(arguments: chosen)
     func `the product reports the targets that packets reach`(scenario: Scenario) async throws {
         try await ScenarioTests.gate.run(alone: scenario.alone) {
-            let outcome = try await LabThread.detached { ScenarioRun.outcome(of: scenario) }
-            Report.add(outcome, of: scenario)
-            for finding in outcome.findings where finding.kind != .skipped {
+            for finding in try await LabThread.detached({ ScenarioRun.findings(of: scenario) }) {
                 Issue.record("\(finding.kind.rawValue): \(finding.text)")
             }
         }
