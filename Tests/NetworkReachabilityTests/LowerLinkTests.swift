@@ -58,24 +58,6 @@ import Testing
         try expectBlame(manager, "wlan0 has no carrier")
     }
 
-    @Test func `a bridge without ports has no path`() throws {
-        kernel.addLink("br0", kind: .bridge)
-        let manager = try manager(through: "br0")
-        #expect(manager.path.reason == .noCarrier)
-        kernel.addLink("eth1", portOf: "br0")
-        #expect(manager.path.reason == nil)
-    }
-
-    @Test func `a default route to the loopback device has no path, a local route has one`() throws {
-        kernel.addLink("eth1")
-        kernel.addAddress("10.0.0.2/24", to: "eth1")
-        kernel.addRoute("default", on: "lo")
-        #expect(try NetworkReachabilityManager(host: "203.0.113.9", kernel: kernel).path.reason == .discarded)
-        for host in ["10.0.0.2", "127.0.0.1", "::1", "10.0.0.9"] {
-            #expect(try NetworkReachabilityManager(host: host, kernel: kernel).path.reason == nil, "\(host)")
-        }
-    }
-
     @Test func `a default route to a VRF depends on the routes of the VRF`() throws {
         kernel.addLink("red", kind: .vrf(table: 10))
         kernel.addLink("eth1", portOf: "red")

@@ -19,66 +19,12 @@ import Testing
         #expect(both.lines.last == "ok      verdict    reachable (ethernet or Wi-Fi), over IPv4 only (IPv6: no route)")
     }
 
-    @Test func `a missing carrier is a broken link`() async throws {
-        let uplink = try await Uplink.make()
-        try await uplink.ip("link set far down")
-        let result = try await Explanation.of("203.0.113.9", in: uplink.namespace)
-        #expect(
-            result.text == """
-                ok      address    203.0.113.9
-                ok      rule       32766: from all lookup main
-                ok      route      default via 192.0.2.1 dev u0 table main
-                broken  link       u0 (wired-virtual) up, no carrier
-                                   -> u0 has no carrier: the other end of the virtual link is down or was removed
-                -       neighbour  not reached
-                -       source     not reached
-                broken  verdict    not reachable, no carrier
-                """
-        )
-    }
-
-    @Test func `a rule forbids only the packets with its mark`() async throws {
-        let uplink = try await Uplink.make()
-        try await uplink.ip("rule add pref 77 fwmark 0x7 prohibit")
-        #expect(try await Explanation.of("203.0.113.9", in: uplink.namespace).isReachable)
-        let result = try await Explanation.of("203.0.113.9", in: uplink.namespace, mark: 7)
-        #expect(
-            result.text == """
-                ok      address    203.0.113.9
-                broken  rule       77: from all fwmark 0x7 prohibit
-                                   -> rule 77 rejects the packets, and may be the kill switch of a VPN, which blocks packets \
-                outside the VPN: connect the VPN first; if no VPN is intended, delete it with `ip rule del priority 77 \
-                from all fwmark 0x7 prohibit`, or exclude 203.0.113.9 from it
-                -       route      not reached
-                -       link       not reached
-                -       neighbour  not reached
-                -       source     not reached
-                broken  verdict    not reachable, prohibited by a route or rule
-                """
-        )
-    }
-
     @Test func `a silent gateway does not change the verdict`() async throws {
         let uplink = try await Uplink.make()
         try await uplink.ip("neigh add 192.0.2.1 dev u0 nud failed")
         let result = try await Explanation.of("203.0.113.9", in: uplink.namespace)
         let text = "gateway 192.0.2.1 failed, did not answer: probably down, but will be queried again"
         #expect(result.isReachable && result.lines.contains("note    neighbour  \(text)"))
-    }
-
-    @Test func `a tunnel is broken if its far end has no route`() async throws {
-        let uplink = try await Uplink.make(isConnected: false)
-        try await uplink.ip(
-            "link add v0 type vxlan id 7 remote 198.51.100.9 dstport 4789",
-            "addr add 10.9.0.2/24 dev v0",
-            "link set v0 up",
-            "route add default via 10.9.0.1"
-        )
-        let result = try await Explanation.of("203.0.113.9", in: uplink.namespace)
-        let remedy = "repair the path to the far end of v0: `reachability why 198.51.100.9` shows its error"
-        #expect(result.lines.contains("broken  link       v0 (tunnel) up, carrier; its far end 198.51.100.9: no route"))
-        #expect(result.lines.contains("                   -> \(remedy)"), "\(result.text)")
-        #expect(result.lines.last == "broken  verdict    not reachable, no route")
     }
 
     @Test func `a name in the hosts file needs no name server`() async throws {

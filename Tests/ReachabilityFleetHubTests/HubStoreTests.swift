@@ -233,15 +233,4 @@ import Testing
         } catch { #expect(error.kind == .foreign) }
         #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == before)
     }
-
-    @Test func `a damaged file is renamed`() throws {
-        let file = directory.file("hub.sqlite")
-        try Data(count: 8192).write(to: URL(fileURLWithPath: file))
-        let store = try HubStore(file)
-        #expect(try store.contents().devices.isEmpty)
-        store.close()
-        #expect(
-            try FileManager.default.contentsOfDirectory(atPath: directory.path).contains { $0.contains(".corrupt-") }
-        )
-    }
 }
