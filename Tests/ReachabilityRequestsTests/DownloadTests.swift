@@ -279,10 +279,7 @@ struct DownloadTests {
                 try Data("old".utf8).write(to: URL(filePath: path))
                 let refused = try await lab.session().download(lab.server.url(), to: path)
                     .serializingDownloadedFileURL().response
-                guard case .downloadedFileMoveFailed(DownloadFailure.fileExists, _, _)? = refused.error else {
-                    Issue.record("\(String(describing: refused.error))")
-                    return
-                }
+                #expect(refused.error?.description.contains("exists; remove it") == true)
                 #expect(lab.server.seen.isEmpty && bytes(path) == Array("old".utf8))
                 _ = try await lab.session().download(lab.server.url(), to: path, replacing: true)
                     .serializingDownloadedFileURL().value
@@ -342,10 +339,7 @@ struct DownloadTests {
                 for await _ in lab.server.arrivals { break }
                 let second = await session.download(lab.server.url(), to: "\(folder)/file")
                     .serializingDownloadedFileURL().response
-                guard case .sessionTaskFailed(DownloadFailure.busy)? = second.error else {
-                    Issue.record("\(String(describing: second.error))")
-                    return
-                }
+                #expect(second.error?.description.contains("another download") == true)
                 first.cancel()
                 #expect(await response.error?.isExplicitlyCancelledError == true)
                 isSilent.withLock { $0 = false }
@@ -445,10 +439,7 @@ struct DownloadTests {
                 for path in ["\(folder)/file", "\(folder)/none/file"] {
                     let response = try await lab.session().download(lab.server.url(), to: path)
                         .serializingDownloadedFileURL().response
-                    guard case .sessionTaskFailed(DownloadFailure.notWritten)? = response.error else {
-                        Issue.record("\(String(describing: response.error))")
-                        return
-                    }
+                    #expect(response.error?.description.contains("cannot be written") == true)
                 }
                 #expect(bytes("\(folder)/victim") == Array("keep".utf8) && lab.server.seen.isEmpty)
             }
@@ -460,10 +451,7 @@ struct DownloadTests {
             try await withServer({ _ in Reply("x", status: 206, fields: ["Content-Range": "bytes 0-0/9"]) }) { lab in
                 let response = try await lab.session().download(lab.server.url(), to: "\(folder)/file")
                     .serializingDownloadedFileURL().response
-                guard case .sessionTaskFailed(DownloadFailure.unexpectedPart)? = response.error else {
-                    Issue.record("\(String(describing: response.error))")
-                    return
-                }
+                #expect(response.error?.description.contains("the whole file was requested") == true)
                 #expect(try names(in: folder).isEmpty)
             }
         }
