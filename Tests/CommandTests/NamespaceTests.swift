@@ -166,25 +166,6 @@ import Testing
         #expect(try JSONLine(try await machine.run("", "status --json").output)["namespace"] == nil)
     }
 
-    @Test func `a namespace that is created, deleted and replaced is watched each time and released`() async throws {
-        let watch = try await machine.start("watch --all-netns")
-        #expect(try await watch.status() == "not reachable, no interface, current namespace")
-        for _ in 0..<5 {
-            try await machine.add("blue")
-            try await expect(watch, Self.way, of: "blue")
-            try await machine.sh("ip netns del blue")
-            try await expect(watch, Self.gone, of: "blue")
-            #expect(try await machine.isFreed())
-            try await machine.add("blue")
-            try await expect(watch, Self.way, of: "blue")
-            // The namespace is replaced before the command can notice its deletion.
-            try await machine.sh("ip netns del blue; ip netns add blue")
-            try await expect(watch, "not reachable, no interface", of: "blue")
-            try await machine.sh("ip netns del blue")
-            #expect(try await machine.isFreed())
-        }
-    }
-
     @Test func `files that are not network namespaces are reported, and the namespaces are queried`() async throws {
         try await machine.add("blue")
         try await machine.sh("touch /run/netns/stale; ln -s /nowhere /run/netns/dangling")

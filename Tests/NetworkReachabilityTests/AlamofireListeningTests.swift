@@ -110,24 +110,6 @@ import Testing
         #expect(try await recorder.statuses(atLeast: 1) == [Self.reachable])
     }
 
-    @Test func `the listener property can be set and replaced after the start`() async throws {
-        let network = try await AlamofireNetwork()
-        let manager = try await manager(in: network)
-        let (first, second) = (AlamofireRecorder(), AlamofireRecorder())
-        manager.listenerQueue = DispatchQueue(label: "former")
-        manager.startListening()
-        manager.listener = first.record
-        try await network.setConnected(false)
-        #expect(try await first.isLast(.notReachable))
-        manager.listener = second.record
-        try await network.setConnected(true)
-        #expect(try await second.statuses(atLeast: 1) == [Self.reachable])
-        #expect(first.statuses.last == .notReachable)
-        manager.listener = nil
-        try await network.setConnected(false)
-        #expect(manager.status == .notReachable)
-    }
-
     @Test func `the Alamofire 4 names return the same values`() async throws {
         let network = try await AlamofireNetwork()
         let manager = try await manager(in: network)
