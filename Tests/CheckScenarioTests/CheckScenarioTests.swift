@@ -9,7 +9,7 @@ import Testing
 ///     SITUATIONS=all-well,cable-out Scripts/test -- --filter CheckScenarioTests    all variants of some situations
 ///     CHECK_TIMES=exact Scripts/test -- --filter CheckScenarioTests           two at a time, within 3.5 s each
 ///     REACHABILITY_BINARY=none Scripts/test -- --filter CheckScenarioTests    only test the networks with packets
-@Suite("Situations of checks", .report)
+@Suite("Situations of checks")
 struct CheckScenarioTests {
     /// The runs mostly wait.
     private static let gate = ConcurrencyGate(SituationRun.isExact ? 2 : 10)

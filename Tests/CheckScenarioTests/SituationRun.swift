@@ -60,7 +60,7 @@ struct SituationRun: Sendable {
     static func run(_ test: SituationCase) async throws {
         let run = try await SituationRun(test)
         do {
-            try await run.play(test)
+            try await run.play()
         } catch {
             await run.close()
             throw error
@@ -68,13 +68,13 @@ struct SituationRun: Sendable {
         await run.close()
     }
 
-    private func play(_ test: SituationCase) async throws {
+    private func play() async throws {
         guard try await isProven(by: situation.facts), CheckCommand.isMeasured else { return }
-        try await judge(test, late: situation.late, situation.right)
+        try await judge(late: situation.late, situation.right)
         guard let sequel = situation.sequel else { return }
         try await LabThread.detached { [world] in try world.apply(sequel.steps) }
         guard try await isProven(by: sequel.facts) else { return }
-        try await judge(test, late: [], sequel.right)
+        try await judge(late: [], sequel.right)
     }
 
     func close() async {
@@ -150,12 +150,11 @@ struct SituationRun: Sendable {
         return (isLong ? 7000 : 3500) * Self.patience
     }
 
-    private func judge(_ test: SituationCase, late: [Step], _ right: Situation.Right) async throws {
+    private func judge(late: [Step], _ right: Situation.Right) async throws {
         var answer = try await ask(late: late)
         // The servers run in this process. On a busy machine a server that gets no processor for a second is silent, and its questions are
         // repeated.
         for _ in 0..<(Self.isExact ? 0 : 4) where !isRight(answer, right) {
-            Report.add(test, answer.command, sent: answer.sent["sent"] ?? 0)
             try await Task.sleep(for: Self.routerPatience)
             answer = try await ask(late: late)
         }
@@ -164,7 +163,6 @@ struct SituationRun: Sendable {
             answer = try await ask(late: [])
         }
         let (command, sent, passed) = answer
-        Report.add(test, command, sent: sent["sent"] ?? 0)
         guard let line = command.line else {
             Issue.record("the command printed no line: \(command.status) \(command.errors)")
             return
