@@ -78,11 +78,17 @@ extension TrustedHTTPURL {
         guard !authority.contains("@") else {
             throw Self.invalid("\(name)://…", "it contains a user name; put credentials into the header Authorization")
         }
-        let (hostText, portText) = try Self.split(authority, of: text)
+        guard let place = HostAndPort(authority) else {
+            throw Self.invalid(text, "what follows // is not host or host:port; write an IPv6 address in brackets")
+        }
+        let hasPort = place.digits?.isEmpty == false
+        guard let port = hasPort ? place.port(orElse: 0).map(Int.init) : scheme.defaultPort else {
+            throw Self.invalid(text, "the port is not between 1 and 65535")
+        }
         self.scheme = scheme
-        port = try Self.port(portText, of: text) ?? scheme.defaultPort
-        (host, zone) = try Self.host(hostText, of: text)
-        hasFinalDot = !host.isAddress && hostText.last == "."
+        self.port = port
+        (host, zone) = try Self.host(place, of: text)
+        hasFinalDot = !host.isAddress && place.host.unicodeScalars.last == "."
         target = Self.target(rest.dropFirst(authority.count))
     }
 
@@ -109,49 +115,22 @@ extension TrustedHTTPURL {
         .invalidURL(text, problem: problem)
     }
 
-    /// Splits the authority into host and port. Only an address in brackets may contain more colons.
-    private static func split(
-        _ authority: Substring,
-        of text: String
-    ) throws(TrustedHTTPFailure) -> (host: Substring, port: Substring?) {
-        if authority.first == "[" {
-            guard let end = authority.unicodeScalars.firstIndex(of: "]") else {
-                throw invalid(text, "a bracket is not closed")
-            }
-            let behind = authority[authority.unicodeScalars.index(after: end)...]
-            guard behind.isEmpty || behind.first == ":" else {
-                throw invalid(text, "unexpected text follows the closing bracket")
-            }
-            return (authority[..<behind.startIndex], behind.isEmpty ? nil : behind.dropFirst())
-        }
-        let parts = authority.split(at: ":", omittingEmptySubsequences: false)
-        guard parts.count <= 2 else {
-            throw invalid(text, "it has several colons; write an IPv6 address in brackets")
-        }
-        return (parts[0], parts.count == 2 ? parts[1] : nil)
-    }
-
-    private static func port(_ digits: Substring?, of text: String) throws(TrustedHTTPFailure) -> Int? {
-        guard let digits, !digits.isEmpty else { return nil }
-        let isNumber = digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        guard isNumber, let port = Int(digits), (1...65535).contains(port) else {
-            throw invalid(text, "the port is not between 1 and 65535")
-        }
-        return port
-    }
-
     private static func host(
-        _ text: Substring,
+        _ place: HostAndPort,
         of url: String
     ) throws(TrustedHTTPFailure) -> (ServerHost, zone: String?) {
-        var (text, zone) = (String(text), String?.none)
-        if text.first == "[", let percent = text.unicodeScalars.firstIndex(of: "%") {
-            var name = text[percent...].dropFirst().dropLast()
-            if name.hasPrefix("25") { name = name.dropFirst(2) }
-            let isName = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
-            guard !name.isEmpty, isName else { throw invalid(url, "the zone of the address is not an interface name") }
-            zone = String(name)
-            text = text[..<percent] + "]"
+        var (text, zone) = (place.host, String?.none)
+        if place.isBracketed {
+            let parts = text.split(at: "%", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2 {
+                let name = parts[1].hasPrefix("25") ? parts[1].dropFirst(2) : parts[1]
+                let isName = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+                guard !name.isEmpty, isName else {
+                    throw invalid(url, "the zone of the address is not an interface name")
+                }
+                zone = String(name)
+            }
+            text = "[\(parts[0])]"
         }
         do {
             return (try ServerHost(text), zone)
