@@ -123,8 +123,7 @@ import Testing
         sender.answer(to: "old", OutboxResult(status: 302, retryAfter: nil, attempts: 1))
         try await outbox.enqueue(OutboxRequest("POST", "https://one.example/old", body: Array("old".utf8)))
         let (network, clock) = (network, clock)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, coordinator: network.coordinator) }
+        try await outbox.running(sender, network.coordinator) {
             await sender.untilSent(1)
             for name in ["a", "b"] {
                 try await outbox.enqueue(OutboxRequest("POST", "https://one.example/\(name)", body: Array(name.utf8)))
@@ -133,7 +132,6 @@ import Testing
                 clock.advance(by: .seconds(1))
                 try? await Task.sleep(for: .milliseconds(1))
             }
-            group.cancelAll()
         }
         #expect(try await outbox.entries().map(\.id) == [1])
     }

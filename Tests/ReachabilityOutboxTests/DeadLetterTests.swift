@@ -143,8 +143,7 @@ import Testing
         let sender = TestSender()
         sender.answer(to: "dead", .retry(after: nil, cause: "refused"))
         try await outbox.enqueue(.named("dead", to: "one.example:8081"))
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, coordinator: network.coordinator) }
+        try await outbox.running(sender, network.coordinator) {
             // The feed waits for the backoff after the failure.
             await clock.untilSleeping(for: .milliseconds(500))
             let entry = try #require(try await outbox.entries().first)
@@ -152,8 +151,6 @@ import Testing
             try await outbox.enqueue(.named("b", to: "one.example:8080"))
             await sender.untilSent(2)
             #expect(sender.bodies == ["dead", "b"])
-            group.cancelAll()
-            try await group.waitForAll()
         }
     }
 }

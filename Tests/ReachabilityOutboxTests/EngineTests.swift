@@ -10,27 +10,12 @@ import Testing
     private var clock: TestClock { network.clock }
     private var options: OutboxOptions { network.options }
 
-    /// Runs an outbox while `body` runs.
-    private func running(
-        _ outbox: Outbox,
-        _ sender: some OutboxSender,
-        _ coordinator: RetryCoordinator,
-        _ body: () async throws -> Void
-    ) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, coordinator: coordinator) }
-            try await body()
-            group.cancelAll()
-            try await group.waitForAll()
-        }
-    }
-
     @Test func `Retry-After of an outbox request applies to other requests too`() async throws {
         let outbox = try await file.open(options)
         let coordinator = network.coordinator
         let sender = TestSender(.retry(after: .seconds(30)))
         try await outbox.enqueue(.named("a"))
-        try await running(outbox, sender, coordinator) {
+        try await outbox.running(sender, coordinator) {
             await clock.untilSleeping(for: .milliseconds(500))
             let (reasons, isDone) = (Locked<[RetryReason?]>([]), Locked(false))
             let policy = try RetryPolicy(deadline: .seconds(86_400), attempts: 1, waitsFirst: true)
@@ -67,7 +52,7 @@ import Testing
         let outbox = try await file.open(options)
         let sender = TestSender(.retry(after: .zero), .retry(after: .seconds(-1)))
         try await outbox.enqueue(.named("a"))
-        try await running(outbox, sender, network.coordinator) {
+        try await outbox.running(sender, network.coordinator) {
             await clock.untilSleeping(for: .milliseconds(500))
             clock.advance(by: .milliseconds(500))
             await clock.untilSleeping(for: .seconds(1))
@@ -81,7 +66,7 @@ import Testing
         let sender = TestSender(.retry(after: nil), .held(cause: "a portal"))
         try await outbox.enqueue(.named("a"))
         let budget = coordinator.remainingBudget(for: "one.example")
-        try await running(outbox, sender, coordinator) {
+        try await outbox.running(sender, coordinator) {
             await clock.untilSleeping(for: .milliseconds(500))
             clock.advance(by: .milliseconds(500))
             await clock.untilSleeping(for: .seconds(1))
@@ -94,7 +79,7 @@ import Testing
         let outbox = try await file.open(options)
         let sender = TestSender(.retry(after: nil), .retry(after: nil))
         try await outbox.enqueue(.named("a"))
-        try await running(outbox, sender, network.coordinator) {
+        try await outbox.running(sender, network.coordinator) {
             await clock.untilSleeping(for: .milliseconds(500))
             try await outbox.enqueue(.named("b"), priority: 1)
             clock.advance(by: .milliseconds(500))
@@ -112,7 +97,7 @@ import Testing
         let sender = TestSender()
         network.set("one.example", reachable: false, reason: .nameNotResolved)
         try await outbox.enqueue(.named("a"))
-        try await running(outbox, sender, network.coordinator) {
+        try await outbox.running(sender, network.coordinator) {
             await clock.untilSleeping(for: .milliseconds(500))
             clock.advance(by: .milliseconds(500))
             await clock.untilSleeping(for: .seconds(1))
@@ -130,7 +115,7 @@ import Testing
         let sender = TestSender()
         network.set("one.example", reachable: false)
         for name in ["a", "b"] { try await outbox.enqueue(.named(name)) }
-        try await running(outbox, sender, network.coordinator) {
+        try await outbox.running(sender, network.coordinator) {
             await clock.untilSleeping(for: .seconds(60))
             #expect(sender.sent.isEmpty)
             clock.advance(by: .seconds(60))

@@ -13,8 +13,7 @@ import Testing
         let sender = TestSender()
         network.set("one.example", reachable: false)
         try await outbox.enqueue(.named("a"))
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, coordinator: network.coordinator) }
+        try await outbox.running(sender, network.coordinator) {
             while network.listenerCount("one.example") == 0, !Task.isCancelled {
                 try? await Task.sleep(for: .milliseconds(1))
             }
@@ -24,8 +23,6 @@ import Testing
             network.set("one.example", reachable: true)
             await sender.untilSent(2)
             #expect(sender.bodies == ["b", "a"])
-            group.cancelAll()
-            try await group.waitForAll()
         }
     }
 
@@ -33,8 +30,7 @@ import Testing
         let outbox = try await file.open(options)
         let sender = TestSender(.retry(after: nil), .retry(after: nil))
         try await outbox.enqueue(.named("a"))
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, coordinator: network.coordinator) }
+        try await outbox.running(sender, network.coordinator) {
             await clock.untilSleeping(for: .milliseconds(500))
             #expect(sender.sent.count == 1)
             clock.advance(by: .milliseconds(500))
@@ -43,8 +39,6 @@ import Testing
             #expect(sender.sent.count == 2)
             clock.advance(by: .seconds(1))
             await sender.untilSent(3)
-            group.cancelAll()
-            try await group.waitForAll()
         }
     }
 
@@ -52,14 +46,11 @@ import Testing
         let outbox = try await file.open(options)
         let sender = TestSender(.retry(after: nil))
         try await outbox.enqueue(.named("a"))
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await outbox.run(sender: sender, coordinator: network.coordinator) }
+        try await outbox.running(sender, network.coordinator) {
             await clock.untilSleeping(for: .milliseconds(500))
             network.set("one.example", reachable: false)
             network.set("one.example", reachable: true)
             await sender.untilSent(2)
-            group.cancelAll()
-            try await group.waitForAll()
         }
     }
 
@@ -127,15 +118,12 @@ import Testing
         options.defaultExpiry = nil
         let (first, second) = (try await file.open(options), try await file.open(options))
         let sender = TestSender()
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await first.run(sender: sender, coordinator: network.coordinator) }
+        try await first.running(sender, network.coordinator) {
             for number in 1...3 {
                 try await second.enqueue(.named("\(number)"))
                 await sender.untilSent(number)
             }
             #expect(clock.sleeps == 0)
-            group.cancelAll()
-            try await group.waitForAll()
         }
     }
 
@@ -144,15 +132,10 @@ import Testing
         network.set("one.example", reachable: false)
         try await outbox.enqueue(.named("a"), expiry: .seconds(60))
         let (expiries, told) = AsyncStream.makeStream(of: OutboxEvent.self)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                try await outbox.run(sender: TestSender(), coordinator: network.coordinator) { told.yield($0) }
-            }
+        try await outbox.running(TestSender(), network.coordinator, report: { told.yield($0) }) {
             await clock.untilSleeping(for: .seconds(60))
             clock.advance(by: .seconds(60))
             for await case .expired in expiries { break }
-            group.cancelAll()
-            try await group.waitForAll()
         }
         #expect(try await outbox.entries().isEmpty)
     }

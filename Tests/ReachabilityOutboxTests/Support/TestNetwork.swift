@@ -103,3 +103,20 @@ extension OutboxOptions {
         realTime = { clock.time }
     }
 }
+
+extension Outbox {
+    /// Runs the outbox while a function runs.
+    func running(
+        _ sender: some OutboxSender,
+        _ coordinator: RetryCoordinator,
+        report: @escaping @Sendable (OutboxEvent) -> Void = { _ in },
+        while body: () async throws -> Void
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.run(sender: sender, coordinator: coordinator, report: report) }
+            try await body()
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+}
