@@ -99,13 +99,6 @@ import X509
         #expect(outcome.greeting == nil)
     }
 
-    @Test(arguments: Kind.installed)
-    func `a server without the pinned key is refused`(kind: Kind) async throws {
-        let evaluator = PublicKeysTrustEvaluator(keys: [World.strangeRoot.certificate.publicKey])
-        let outcome = try await outcome(kind) { $0.evaluator = evaluator }
-        #expect(outcome.verdict == .refused(.notPinned(subject: World.host)))
-    }
-
     @Test(arguments: Kind.installed, [("1.2", TLSVersion.tlsv12), ("1.3", .tlsv13)])
     func `a server with only TLS 1.2 or 1.3 is trusted`(kind: Kind, version: (String, TLSVersion)) async throws {
         let outcome = try await outcome(kind, options: kind.only(version.0))

@@ -77,18 +77,6 @@ import TrustForge
         }
     }
 
-    @Test func `a certificate is good according to OCSP with the request in the URL`() async throws {
-        var settings = RevocationSettings()
-        settings.usesNonce = false
-        let asked = settings
-        try await withServer(.ok(ForgedResponse().der())) { server in
-            #expect(try await Self.verdict(.responder, at: server.url(), settings: asked) == nil)
-            let request = try #require(server.requests.first)
-            #expect(request.hasPrefix("GET /M"))
-            #expect(!request.contains("Content-Length"))
-        }
-    }
-
     @Test(arguments: [(Kind.responder, ForgedResponse.revoked().der()), (.list, ForgedList.revoking().der())])
     func `a certificate is revoked according to OCSP or a list`(kind: Kind, data: [UInt8]) async throws {
         try await withServer(.ok(data)) { server in
@@ -113,19 +101,6 @@ import TrustForge
         let reply = Reply("HTTP/1.1 \(status) No\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n")
         #expect(try await Self.problem(.responder, reply) == .httpStatus(status))
         #expect(try await Self.problem(.list, reply) == .httpStatus(status))
-    }
-
-    @Test func `a response that exceeds the maximum size by one byte is refused`() async throws {
-        let der = ForgedResponse().der()
-        for (limit, fits) in [(der.count, true), (der.count - 1, false)] {
-            var settings = RevocationSettings()
-            settings.maximumResponseBytes = limit
-            let asked = settings
-            try await withServer(.ok(der)) { server in
-                let failure = try await Self.verdict(.responder, at: server.url(), settings: asked)
-                #expect((failure == nil) == fits)
-            }
-        }
     }
 
     @Test func `an endless response is refused`() async throws {

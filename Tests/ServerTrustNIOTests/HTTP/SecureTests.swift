@@ -1,19 +1,12 @@
-import NIOHTTP1
 import NIOSSL
 import NetworkLab
 import ServerTrust
 import ServerTrustNIO
 import Testing
 import TrustForge
-import WebLab
 
 /// Servers with TLS. Only a trusted server receives the request.
 @Suite struct SecureTests {
-    private static func pinning(_ pinned: Forged) throws -> ServerTrustManager {
-        let pins = try PinSet([pinned.pin], requiresBackup: false)
-        return ServerTrustManager(evaluators: ["127.0.0.1": PinSetTrustEvaluator(pins: pins)])
-    }
-
     @Test func `a trusted server receives the request`() async throws {
         try await withServer(.ok(), tls: try HTTPWorld.serverContext()) { server in
             let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url()))
@@ -22,14 +15,6 @@ import WebLab
             #expect(handshake.version == .tlsv13)
             #expect(handshake.trust.leaf == HTTPWorld.leaf.certificate)
             await server.waitUntilClosed(1)
-        }
-    }
-
-    @Test func `the host is verified in lower case`() async throws {
-        try await withServer(.ok(), tls: try HTTPWorld.serverContext()) { server in
-            let url = server.url(host: "LocalHost")
-            let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(url))
-            #expect(response.handshake?.host == "localhost")
         }
     }
 
@@ -52,19 +37,6 @@ import WebLab
             #expect("\(failure)".hasPrefix("the server of 127.0.0.1 is not trusted: "))
             #expect(server.requests.isEmpty)
             await server.waitUntilClosed(1)
-        }
-    }
-
-    @Test func `the pins of the host are enforced`() async throws {
-        try await withServer(.ok(), tls: try HTTPWorld.serverContext()) { server in
-            let good = try HTTPWorld.client(try Self.pinning(World.intermediate))
-            #expect(try await good.execute(TrustedHTTPRequest(server.url())).status == .ok)
-            let bad = try HTTPWorld.client(try Self.pinning(World.strangeRoot))
-            #expect(try await HTTPWorld.failure(of: server.url(), bad).name == "untrusted: pinMismatch")
-            let none = try HTTPWorld.client(ServerTrustManager(evaluators: [:]))
-            let error = ServerTrustError(reason: .noEvaluator, host: "127.0.0.1")
-            #expect(try await HTTPWorld.failure(of: server.url(), none) == .untrusted(error))
-            #expect(server.requests.count == 1)
         }
     }
 
@@ -94,19 +66,5 @@ import WebLab
             let response = try await HTTPWorld.client().execute(TrustedHTTPRequest(server.url()))
             #expect(response.text == "whole")
         }
-    }
-
-    @Test(.enabled(if: Program.hasOpenSSL, "openssl is not installed"))
-    func `a server of openssl is evaluated`() async throws {
-        let server = try await OpenSSLServer([HTTPWorld.leaf, World.intermediate])
-        let client = try HTTPWorld.client()
-        let response = try await client.execute(TrustedHTTPRequest("https://127.0.0.1:\(server.port)/"))
-        #expect(response.status == .ok)
-        #expect(response.text.contains("TLSv1.3"))
-        let failure = try await HTTPWorld.failure(
-            of: "https://127.0.0.1:\(server.port)/",
-            try HTTPWorld.client(try Self.pinning(World.strangeRoot))
-        )
-        #expect(failure.name == "untrusted: pinMismatch")
     }
 }

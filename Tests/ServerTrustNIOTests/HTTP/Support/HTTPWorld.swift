@@ -23,10 +23,8 @@ enum HTTPWorld {
         return configuration
     }()
 
-    static func client(
-        _ manager: ServerTrustManager = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:]),
-        settings: TrustedHTTPSettings = TrustedHTTPSettings()
-    ) throws -> TrustedHTTPClient {
+    static func client(settings: TrustedHTTPSettings = TrustedHTTPSettings()) throws -> TrustedHTTPClient {
+        let manager = ServerTrustManager(allHostsMustBeEvaluated: false, evaluators: [:])
         let tls = try ServerTrustHandlerFactory(manager: manager, configuration: configuration)
         return TrustedHTTPClient(tls: tls, settings: settings)
     }
