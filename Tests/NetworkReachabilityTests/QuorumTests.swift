@@ -131,6 +131,19 @@ struct QuorumTests {
         #expect(six.status.isReachable && six.source == IPAddress("fd00::2"))
     }
 
+    @Test func `a link-local IPv4 address is the source for a router if the route or the socket names it`() throws {
+        let source = IPAddress("169.254.7.7")
+        kernel.addAddress("169.254.7.7/16", to: "eth0", linkScope: true)
+        kernel.addRoute("198.51.100.0/24", via: "10.0.0.1", source: "169.254.7.7")
+        let named = try path("198.51.100.7") { _ in }
+        #expect(named.status.isReachable && named.source == source)
+        #expect(try path("203.0.113.7") { $0.sourceAddress = source }.status.isReachable)
+        // Without a router, a default route does not make the destination a neighbour.
+        kernel.addRoute("0.0.0.0/0", on: "eth0", table: 20, source: "169.254.7.7")
+        kernel.addRule(priority: 50, to: "203.0.113.0/24", .lookUp(table: 20))
+        #expect(try path("203.0.113.7") { _ in }.reason == .noSourceAddress)
+    }
+
     @Test(arguments: ["10.9.0.3", "192.0.2.1", "fd00::3"])
     func `an address of another machine is not a valid source`(source: String) throws {
         let host = source.contains(":") ? "2001:db8::1" : "203.0.113.7"

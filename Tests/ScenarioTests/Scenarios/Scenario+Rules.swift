@@ -222,5 +222,16 @@ extension Scenario {
             reached: ("", "g4a", ""),
             hosts: ["169.254.129.1"]
         ),
+        Scenario(
+            name: "r12: an address of 169.254.0.0/16 with link scope that the route names as source",
+            setup: "\(noIPv6); \(noIPv4); R addr add 169.254.129.1/24 dev r0",
+            change: """
+                C addr add 169.254.129.3/24 dev c0 scope link
+                C route add default via 169.254.129.1 src 169.254.129.3
+                """,
+            undo: "C addr del 169.254.129.3/24 dev c0",
+            reached: ("", "g4a", ""),
+            hosts: ["169.254.129.1"]
+        ),
     ]
 }

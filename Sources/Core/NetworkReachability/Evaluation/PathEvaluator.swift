@@ -206,7 +206,10 @@ package struct PathEvaluator {
     }
 
     /// Returns whether a reply can reach `source`. A link-local source works only for destinations on the link, because
-    /// routers do not forward it (RFC 3927, RFC 4291).
+    /// routers do not forward it (RFC 4291).
+    ///
+    /// A router may forward or translate an IPv4 address of 169.254.0.0/16. The kernel uses one with link scope for a
+    /// router only if the route or the socket names it. Without a router, the scope decides.
     private mutating func canBeAnswered(
         _ source: WireAddress,
         _ query: RouteQuery,
@@ -215,12 +218,11 @@ package struct PathEvaluator {
         let destination = query.destination
         if source.isUnspecified || source.isLoopback { return destination.isLoopback }
         guard source.isLinkLocal, !destination.isLinkLocal, !destination.isMulticast else { return true }
-        // An address of 169.254.0.0/16 may be valid beyond the link. Its scope in the kernel decides.
+        if let gateway = hop.gateway { return source.family == .ipv4 || gateway == destination }
         if source.family == .ipv4, try answers.addresses().contains(where: { $0.address == source && !$0.isLinkLocal })
         {
             return true
         }
-        if let gateway = hop.gateway { return gateway == destination }
         // A default route to the link does not make the destination a neighbour. A prefix must match it.
         return (try answers.entry(query)?.prefixLength ?? 0) > 0
     }
