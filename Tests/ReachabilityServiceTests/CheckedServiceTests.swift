@@ -155,6 +155,21 @@ import Testing
         #expect(outage.uncertainty == .zero)
     }
 
+    @Test func `an outage ends with bounds if the first check after its return is inconclusive`() throws {
+        let world = try World()
+        world.find("works", "targetAnswers")
+        world.setCarrier(false, after: .seconds(10))
+        world.setCarrier(true, after: .seconds(4))
+        world.find("inconclusive", "anchorsProveNothing", taking: .seconds(2))
+        #expect(world.account?.ledger.outage != nil)
+        world.find("works", "targetAnswers", taking: .seconds(1))
+        let outage = try #require(world.account?.outages.first)
+        #expect(outage.ending == .up)
+        #expect(outage.duration(at: world.service.snapshot.now) == .seconds(7))
+        #expect(outage.endUncertainty == .seconds(3))
+        #expect(world.state == Self.up && world.total(.unknown) == .zero)
+    }
+
     @Test func `a notice explains how to permit ping`() throws {
         let ping = ServiceTarget(
             name: "gateway",

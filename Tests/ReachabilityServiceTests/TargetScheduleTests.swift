@@ -139,6 +139,57 @@ import Testing
         #expect(Self.take(Self.good, at: 46, &schedule, isDown: true)?.instant == Self.at(46.1))
     }
 
+    private static let unclear = CheckFinding("inconclusive", "anchorsProveNothing", sentence: "no anchor is good")
+
+    @Test func `inconclusive checks after the path returned do not end an outage, and bound its end`() throws {
+        var schedule = Self.schedule()
+        schedule.end(at: Self.at(20))
+        schedule.begin(at: Self.at(25), returned: .zero)
+        #expect(Self.take(Self.unclear, at: 26, &schedule, isDown: true) == nil)
+        #expect(schedule.next(after: Self.at(26), now: Self.at(26.1)) == Self.at(27))
+        #expect(Self.take(Self.unclear, at: 27, &schedule, isDown: true) == nil)
+        #expect(schedule.next(after: Self.at(27), now: Self.at(27.1)) == Self.at(32))
+        let end = try #require(Self.take(Self.good, at: 32, &schedule, isDown: true))
+        #expect(end.finding == Self.good && end.instant == Self.at(32.1))
+        #expect(end.uncertainty == .milliseconds(7100))
+        // A failing check after an inconclusive one continues the outage with its own cause.
+        schedule.end(at: Self.at(40))
+        schedule.begin(at: Self.at(45), returned: .zero)
+        #expect(Self.take(Self.unclear, at: 46, &schedule, isDown: true) == nil)
+        #expect(Self.take(Self.silent, at: 47, &schedule, isDown: true)?.instant == Self.at(45))
+    }
+
+    @Test func `inconclusive checks of a target that is down bound the end by the last check that failed`() throws {
+        let other = CheckFinding("inconclusive", "notEnoughEvidence", sentence: "no evidence")
+        var schedule = Self.schedule()
+        _ = Self.take(Self.silent, at: 10, &schedule)
+        _ = Self.take(Self.silent, at: 11, &schedule)
+        for second in [16, 21, 26] {
+            #expect(Self.take(second == 21 ? other : Self.unclear, at: Double(second), &schedule, isDown: true) == nil)
+        }
+        let end = try #require(Self.take(Self.good, at: 31, &schedule, isDown: true))
+        #expect(end.instant == Self.at(31.1))
+        #expect(end.uncertainty == .milliseconds(20_100))
+    }
+
+    @Test func `after a minute of inconclusive checks a target that was down is unknown`() throws {
+        let other = CheckFinding("inconclusive", "notEnoughEvidence", sentence: "no evidence")
+        var (returned, checked) = (Self.schedule(), Self.schedule())
+        returned.end(at: Self.at(3))
+        returned.begin(at: Self.at(8), returned: .zero)
+        _ = Self.take(Self.silent, at: 4, &checked)
+        _ = Self.take(Self.silent, at: 5, &checked)
+        for second in stride(from: 10, to: 70, by: 5) {
+            let finding = second % 2 == 0 ? Self.unclear : other
+            #expect(Self.take(finding, at: Double(second), &returned, isDown: true) == nil)
+            #expect(Self.take(finding, at: Double(second), &checked, isDown: true) == nil)
+        }
+        let change = try #require(Self.take(Self.unclear, at: 70, &returned, isDown: true))
+        #expect(change.finding == Self.unclear && change.instant == Self.at(8) && change.uncertainty == .zero)
+        let later = try #require(Self.take(Self.unclear, at: 70, &checked, isDown: true))
+        #expect(later.instant == Self.at(10.1) && later.uncertainty == .milliseconds(5100))
+    }
+
     @Test func `checks of targets are spread over the interval at fixed offsets`() {
         var settings = CheckSettings([.init(nil)])
         settings.interval = .seconds(30)

@@ -31,10 +31,15 @@ package struct CheckFinding: Hashable, Sendable {
         (self.confidence, self.sentence, self.steps, self.latency) = (confidence, sentence, steps, latency)
     }
 
-    /// A Boolean value that indicates whether the target is up.
-    package var isGood: Bool {
-        Attributor.state(of: Observation(path: .reachable, check: observation)).attribution == .up
+    private var attribution: Attribution {
+        Attributor.state(of: Observation(path: .reachable, check: observation)).attribution
     }
+
+    /// A Boolean value that indicates whether the target is up.
+    package var isGood: Bool { attribution == .up }
+
+    /// A Boolean value that indicates whether the check does not show whether the target is up.
+    var isInconclusive: Bool { attribution == .unknown }
 
     /// A Boolean value that indicates whether the target is up but degraded: it works only partly.
     package var isDegraded: Bool { isGood && observation.place == CheckPlace.degraded.rawValue }
@@ -48,6 +53,9 @@ package struct CheckFinding: Hashable, Sendable {
 
     /// Returns a Boolean value that indicates whether two results have the same place and reason.
     func isSame(as other: CheckFinding) -> Bool { observation == other.observation }
+
+    /// Returns a Boolean value that indicates whether two results have the same place and reason, or are both inconclusive.
+    func confirms(_ other: CheckFinding) -> Bool { isSame(as: other) || isInconclusive && other.isInconclusive }
 }
 
 extension CheckFinding {

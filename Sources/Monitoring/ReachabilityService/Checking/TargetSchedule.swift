@@ -11,6 +11,7 @@ package import ReachabilityLedger
 /// | to up, after the kernel had no path | the first one, if it succeeds | the return of the path |
 /// | to down | ``CheckSettings/confirm`` consecutive ones that fail | the end of the first of them |
 /// | from up to degraded | ``CheckSettings/confirm`` consecutive ones that are degraded | the end of the first of them |
+/// | from down to unknown | inconclusive ones for a minute | the return of the path, or the end of the first of them |
 ///
 /// The real change lies between the last check with the old result and the first one with the new result. The uncertainty is the time by
 /// which it may be earlier than the recorded instant.
@@ -93,6 +94,7 @@ package struct TargetSchedule: Sendable {
             return takeDoubt(finding, begun, ended)
         }
         defer { returned = nil }
+        if isDown, finding.isInconclusive { return takeInconclusive(finding, begun, ended) }
         if finding.isGood {
             if isDown, let returned {
                 (current, agreed, doubt) = (finding, begun, nil)
@@ -115,17 +117,34 @@ package struct TargetSchedule: Sendable {
         return takeDoubt(finding, begun, ended)
     }
 
-    private mutating func takeDoubt(_ finding: CheckFinding, _ begun: LedgerInstant, _ ended: LedgerInstant) -> Change?
-    {
+    /// Processes an inconclusive check during an outage. The outage continues for a minute, so that its end lies between the last check
+    /// that failed, or the return of the path, and the first check that succeeds.
+    private mutating func takeInconclusive(
+        _ finding: CheckFinding,
+        _ begun: LedgerInstant,
+        _ ended: LedgerInstant
+    ) -> Change? {
+        let isNewPath = current == nil
+        let change = takeDoubt(finding, begun, ended, lasting: .seconds(60))
+        return isNewPath ? change.map { Change(finding: $0.finding, instant: since, uncertainty: .zero) } : change
+    }
+
+    /// - Parameter length: The minimum time from the first contradicting check to the last one.
+    private mutating func takeDoubt(
+        _ finding: CheckFinding,
+        _ begun: LedgerInstant,
+        _ ended: LedgerInstant,
+        lasting length: Duration = .zero
+    ) -> Change? {
         let isDown = current?.isGood == false
         var next = Doubt(finding: finding, first: ended, earliest: agreed ?? since)
         // While the target is up, all failing checks count together. While it is down, only checks with the same result do.
-        if let doubt, doubt.finding.isGood == finding.isGood, !isDown || doubt.finding.isSame(as: finding) {
+        if let doubt, doubt.finding.isGood == finding.isGood, !isDown || doubt.finding.confirms(finding) {
             next = doubt
         }
         next.finding = finding
         next.count += 1
-        guard next.count >= settings.confirm else {
+        guard next.count >= settings.confirm, ended - next.first >= length else {
             doubt = next
             return nil
         }
@@ -149,7 +168,9 @@ package struct TargetSchedule: Sendable {
     ///   - begun: The start of the last check.
     ///   - now: The end of the last check.
     package func next(after begun: LedgerInstant, now: LedgerInstant) -> LedgerInstant {
-        if doubt != nil, current?.isGood ?? true { return max(now, begun + Self.repetition) }
+        if let doubt, doubt.count < settings.confirm, current?.isGood ?? true {
+            return max(now, begun + Self.repetition)
+        }
         guard current?.isGood == true else { return max(now, begun + settings.intervalWhenDown) }
         // The check is placed at the offset of the target, so that targets that recovered together are not checked together forever.
         let earliest = begun + settings.interval / 2 - phase
