@@ -126,6 +126,36 @@ import Testing
         #expect(!plan.contains { $0.contains("TEMP B-TREE") || $0.hasPrefix("SCAN") }, "\(plan)")
     }
 
+    @Test func `the earliest outage of a window is found without reading all outages`() throws {
+        let plan = try store.database.read { db in
+            try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + HistoryStore.earliestOutage, arguments: [5, 5])
+                .map { $0["detail"] as String }
+        }
+        #expect(plan.contains { $0.contains("SEARCH outages") && $0.contains("target=?") }, "\(plan)")
+        #expect(!plan.contains { $0.contains("outages USING PRIMARY KEY (start>") }, "\(plan)")
+    }
+
+    @Test(arguments: filters) func `sums count exactly the matching outages`(filter: OutageFilter) throws {
+        let day: Int64 = 86_400 * 1_000_000_000
+        try store.database.write { db in
+            for turn in 0..<200 {
+                let start = Int64(turn) * 100
+                let state = [("them", "host"), ("us", "link"), ("them", nil)][turn % 3]
+                try add(turn % 3 + 1, start, start + 50, state.0, state.1, outage: start, db)
+            }
+        }
+        // A window of more than 90 days is read in another order.
+        for now in [day, 91 * day].map(LedgerInstant.init(nanoseconds:)) {
+            let found = try store.outageStarts(filter, upTo: now, limit: .max)
+            let sums = try store.outageSums(filter, at: now)
+            #expect(sums.reduce(0) { $0 + $1.count } == found.count)
+            for sum in sums {
+                let kind = found.filter { ($0.state.attribution, $0.state.cause) == (sum.attribution, sum.cause) }
+                #expect(sum.count == kind.count && sum.time > .zero)
+            }
+        }
+    }
+
     @Test func `an outage is read and updated without reading other intervals of its target`() throws {
         for sql in [HistoryStore.intervalsOfOutage, HistoryStore.outageRow(of: "?1", from: "?2")] {
             let plan = try store.database.read { db in

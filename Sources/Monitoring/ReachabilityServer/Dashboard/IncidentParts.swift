@@ -55,6 +55,20 @@ struct RootCause {
     }
 }
 
+/// Incidents and their outages, latest first.
+struct IncidentList {
+    fileprivate let outages: [OutageSummary]
+    fileprivate let groups: [RootCause]
+
+    /// Returns the first incidents, and the id of the outage after which older ones follow; nil if there are none.
+    func first(_ limit: Int) -> (incidents: [RootCause], next: String?) {
+        let shown = Array(groups.prefix(limit))
+        let ids = Set(shown.flatMap { $0.outages.map(\.id) })
+        let rest = outages.firstIndex { !ids.contains($0.id) }
+        return (shown, rest.flatMap { $0 > 0 ? outages[$0 - 1].id : nil })
+    }
+}
+
 extension API {
     /// The maximum number of outages that are read for a list of incidents.
     private static let readLimit = 5000
@@ -68,6 +82,16 @@ extension API {
         limit: Int,
         _ snapshot: MonitoringService.Snapshot
     ) -> (incidents: [RootCause], next: String?) {
+        incidentList(filter, after: after, limit: limit, snapshot).first(limit)
+    }
+
+    /// Returns at least `limit` of the latest incidents that match a filter, or all that are read for a list.
+    func incidentList(
+        _ filter: OutageFilter,
+        after: OutageKey? = nil,
+        limit: Int,
+        _ snapshot: MonitoringService.Snapshot
+    ) -> IncidentList {
         // An incident has at most one outage of each target.
         let targets = max(1, filter.targets?.count ?? snapshot.order.count)
         let count = limit < Self.readLimit / targets ? max(1000, (limit + 1) * targets) : Self.readLimit
@@ -80,10 +104,7 @@ extension API {
         var groups = RootCause.groups(of: outages, snapshot)
         // The last group may be incomplete.
         if outages.count >= count, groups.count > 1 { groups.removeLast() }
-        let shown = Array(groups.prefix(limit))
-        let ids = Set(shown.flatMap { $0.outages.map(\.id) })
-        let rest = outages.firstIndex { !ids.contains($0.id) }
-        return (shown, rest.flatMap { $0 > 0 ? outages[$0 - 1].id : nil })
+        return IncidentList(outages: outages, groups: groups)
     }
 
     /// Returns the ongoing incidents that match a filter, latest first. All ongoing outages are in memory.

@@ -54,8 +54,11 @@ extension API {
         let after = query.after.flatMap { OutageKey($0) }
         let filter = choice.filter(snapshot)
         let sums = reader.outageSums(filter, snapshot)
-        let (page, next) = incidents(filter, after: after, limit: Self.incidentLimit, snapshot)
-        let (latest, more) = incidents(filter, limit: .max, snapshot)
+        let all = incidentList(filter, limit: .max, snapshot)
+        let (latest, more) = all.first(.max)
+        let (page, next) =
+            after.map { incidents(filter, after: $0, limit: Self.incidentLimit, snapshot) }
+            ?? all.first(Self.incidentLimit)
         let total = sums.reduce(0) { $0 + $1.count }
         let ongoing = ongoing(filter, snapshot)
         let (open, account) = (ongoing.count, ongoing.first?.first.state.account ?? .up)

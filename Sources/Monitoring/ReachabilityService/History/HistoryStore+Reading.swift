@@ -300,10 +300,13 @@ extension HistoryStore {
     package func outageSums(_ filter: OutageFilter, at now: LedgerInstant) throws -> [OutageSum] {
         try database.read { db in
             let (conditions, arguments) = try Self.conditions(filter, upTo: now, db)
+            // SQLite sorts the outages of a window. For most outages of a year, reading all in the order of the index is faster.
+            let isOfAll = filter.targets == nil && filter.attribution == nil
+            let index = isOfAll && now - (filter.from ?? now) > .seconds(90 * 86400) ? "INDEXED BY outageByCause" : ""
             let sql = """
                 SELECT attribution, cause, count(*) AS count, count(*) - count("end") AS open,
                     total(coalesce("end", ?) - start) AS time
-                FROM outages WHERE \(conditions) GROUP BY attribution, cause
+                FROM outages \(index) WHERE \(conditions) GROUP BY attribution, cause
                 """
             return try Row.fetchAll(db, sql: sql, arguments: [now.nanoseconds] + arguments).map { row in
                 OutageSum(
@@ -366,15 +369,15 @@ extension HistoryStore {
     ///
     /// The outages of a target do not overlap. Therefore only the last one of each target that begins at or before the instant is examined.
     private static func earliestOutage(lastingUntilAfter instant: LedgerInstant, _ db: Database) throws -> Int64 {
-        try Int64.fetchOne(
-            db,
-            sql: """
-                SELECT min(outages.start) FROM target JOIN outages ON outages.target = target.id
-                WHERE outages.start = (
-                    SELECT max(start) FROM outages AS own WHERE own.target = target.id AND own.start <= ?
-                ) AND (outages."end" IS NULL OR outages."end" > ?)
-                """,
-            arguments: [instant.nanoseconds, instant.nanoseconds]
-        ) ?? instant.nanoseconds
+        let arguments: StatementArguments = [instant.nanoseconds, instant.nanoseconds]
+        return try Int64.fetchOne(db, sql: earliestOutage, arguments: arguments) ?? instant.nanoseconds
     }
+
+    /// `CROSS JOIN` makes SQLite read the last outage of each target, and not all outages.
+    static let earliestOutage = """
+        SELECT min(outages.start) FROM target CROSS JOIN outages ON outages.target = target.id
+        WHERE outages.start = (
+            SELECT max(start) FROM outages AS own WHERE own.target = target.id AND own.start <= ?
+        ) AND (outages."end" IS NULL OR outages."end" > ?)
+        """
 }
