@@ -41,7 +41,7 @@ import Testing
         }
         var availability = Availability(of: intervals, from: from, to: to)
         for day in try store.settledDays(of: "internet", from: from, to: to, now: world.service.snapshot.now) {
-            for account in LedgerAccount.allCases { availability.add(.nanoseconds(day.times[account]), to: account) }
+            availability.add(day.times)
         }
         return availability
     }

@@ -170,7 +170,16 @@ public struct Availability: Hashable, Sendable {
     ///   - time: The time to move.
     ///   - account: The account that receives it.
     public mutating func add(_ time: Duration, to account: LedgerAccount) {
-        let time = min(max(time.ledgerNanoseconds, 0), self[.unknown])
+        add(time.ledgerNanoseconds, to: account)
+    }
+
+    /// Moves times from ``LedgerAccount/unknown`` to their accounts, at most all of it.
+    package mutating func add(_ times: AccountTimes) {
+        for account in LedgerAccount.allCases { add(times[account], to: account) }
+    }
+
+    private mutating func add(_ nanoseconds: Int64, to account: LedgerAccount) {
+        let time = min(max(nanoseconds, 0), self[.unknown])
         accounts[.unknown] -= time
         accounts[account] += time
     }

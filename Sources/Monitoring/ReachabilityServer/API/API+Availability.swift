@@ -183,9 +183,7 @@ extension SettledDay {
 extension Availability {
     /// Adds the sums of days.
     mutating func add(_ days: [SettledDay]) {
-        for day in days {
-            for account in LedgerAccount.allCases { add(.nanoseconds(day.times[account]), to: account) }
-        }
+        for day in days { add(day.times) }
     }
 }
 
