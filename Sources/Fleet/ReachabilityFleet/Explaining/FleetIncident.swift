@@ -1,6 +1,7 @@
 package import ReachabilityLedger
 
-/// An incident at a site, with all affected machines. A value. Times are by the hub's clock, since 1970.
+/// An incident at a site, with all affected machines. Machines of other sites belong to it if they cannot reach the same
+/// target. A value. Times are by the hub's clock, since 1970.
 package struct FleetIncident: Hashable, Sendable {
     /// The part of an incident that affects one machine.
     package struct Part: Hashable, Sendable {
@@ -39,6 +40,9 @@ package struct FleetIncident: Hashable, Sendable {
         /// maximum delay between two connection attempts, its jitter, and the duration of an attempt.
         private static let longestReturn: Duration = .seconds(90)
 
+        /// True if the machine was silent, or reported an outage that is not the failure of a target.
+        var isLocal: Bool { gap != nil || outages.values.contains { $0.failedTarget == nil } }
+
         /// Whether an outage of the machine explains its silence.
         package var isExplainedByOutage: Bool {
             if case .outage = gap?.evidence.verdict { true } else { false }
@@ -68,13 +72,21 @@ package struct FleetIncident: Hashable, Sendable {
         /// The boot id of the machine at the report; nil if it is not known.
         package var boot: String?
 
+        /// The target, if the outage is its failure; nil otherwise.
+        var failedTarget: String? { reported.attribution == .them ? reported.target : nil }
+
         /// True if the outage has no end although the machine has booted since. The machine has then lost its record of
         /// the outage.
         func isForgotten(in boot: String) -> Bool { end == nil && self.boot.map { $0 != boot } ?? false }
     }
 
     package let id: String
+    /// The site of the first affected machine.
     package let site: String
+    /// The sites of the affected machines.
+    package private(set) var sites: Set<String> = []
+    /// The parts of the machines by their keys. The key of a machine of ``site`` is its name, and the key of any other
+    /// machine is `SITE/DEVICE`.
     package private(set) var parts: [String: Part] = [:]
     /// The time at which the first machine was affected.
     package private(set) var start: Duration
@@ -88,6 +100,10 @@ package struct FleetIncident: Hashable, Sendable {
     /// The earliest start for machines that were removed.
     private var forgottenStart: Duration?
     private var openCount = 0
+    /// The number of parts with a fault that is not the failure of a target.
+    private var localCount = 0
+    /// The targets whose failure machines have reported.
+    private var targets: Set<String> = []
 
     package init(id: String, site: String, start: Duration) {
         (self.id, self.site, self.start) = (id, site, start)
@@ -100,7 +116,21 @@ package struct FleetIncident: Hashable, Sendable {
         for (device, part) in parts { change(device) { $0 = part } }
     }
 
+    /// The keys of the affected machines, sorted.
     package var devices: [String] { parts.keys.sorted() }
+    /// True if the incident affects machines of several sites.
+    package var isShared: Bool { sites.count > 1 }
+
+    /// Returns the key of a machine in ``parts``.
+    package func key(of place: DeviceID) -> String { place.site == site ? place.device : place.description }
+
+    /// Returns the machine with a key of ``parts``.
+    package func place(of key: String) -> DeviceID? {
+        key.contains("/") ? DeviceID(key) : DeviceID(site: site, device: key)
+    }
+
+    func part(of place: DeviceID) -> Part? { parts[key(of: place)] }
+
     package var isOpen: Bool { openCount > 0 }
     /// The time at which the incident ended; nil while it is open.
     package var end: Duration? { isOpen ? nil : max(ends.last ?? start, start) }
@@ -142,6 +172,25 @@ package struct FleetIncident: Hashable, Sendable {
         return (first?.attribution ?? .unknown, first?.cause)
     }
 
+    /// The target whose failure most machines have reported; nil if none has reported one.
+    package var target: String? {
+        var votes: [String: Int] = [:]
+        for part in parts.values {
+            for target in Set(part.outages.values.compactMap(\.failedTarget)) { votes[target, default: 0] += 1 }
+        }
+        return votes.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
+    }
+
+    /// Whether an outage of a machine is the failure of a target that most machines of this incident have reported at
+    /// about the same time.
+    func isFailure(of target: String, _ start: Duration, _ end: Duration?, at place: DeviceID) -> Bool {
+        guard targets.contains(target), localCount * 2 < parts.count else { return false }
+        if let part = part(of: place) { return part.touches(start, end) }
+        let (spread, pause) = (FleetIncidentTracker.spread, FleetIncidentTracker.pause)
+        return start <= self.start + spread && self.start <= start + spread
+            && self.end.map { start <= $0 + pause } ?? true && end.map { self.start <= $0 + pause } ?? true
+    }
+
     /// Whether at least one machine is silent for an unknown reason.
     package var isUnexplained: Bool { parts.keys.contains { verdict(of: $0) == .unexplained } }
 
@@ -154,7 +203,7 @@ package struct FleetIncident: Hashable, Sendable {
 
     // MARK: Changes
 
-    /// Changes the part of a machine. Sums are updated incrementally, because a site may have thousands of machines.
+    /// Changes the part of the machine with a key. Sums are updated incrementally, because a site may have thousands of machines.
     ///
     /// - Returns: True if the part has changed.
     @discardableResult mutating func change(_ device: String, _ body: (inout Part) -> Void) -> Bool {
@@ -163,7 +212,10 @@ package struct FleetIncident: Hashable, Sendable {
         body(&part)
         guard part != before else { return false }
         parts[device] = part
+        if before == nil, let place = place(of: device) { sites.insert(place.site) }
         openCount += (part.isOpen ? 1 : 0) - (before?.isOpen ?? false ? 1 : 0)
+        localCount += (part.isLocal ? 1 : 0) - (before?.isLocal ?? false ? 1 : 0)
+        targets.formUnion(part.outages.values.lazy.compactMap(\.failedTarget))
         if before?.gap?.noticed != part.gap?.noticed {
             silences.replace(before?.gap?.noticed, by: part.gap?.noticed)
             if let gap = part.gap { extend(to: gap.since...gap.noticed) }
@@ -176,9 +228,11 @@ package struct FleetIncident: Hashable, Sendable {
     }
 
     /// Removes a machine. The start of the incident does not change.
-    mutating func forget(_ device: String) {
-        guard let part = parts.removeValue(forKey: device) else { return }
+    mutating func forget(_ place: DeviceID) {
+        guard let part = parts.removeValue(forKey: key(of: place)) else { return }
+        sites = Set(parts.keys.compactMap { self.place(of: $0)?.site })
         if part.isOpen { openCount -= 1 }
+        if part.isLocal { localCount -= 1 }
         forgottenStart = [forgottenStart, part.start].compactMap(\.self).min()
         silences.replace(part.gap?.noticed, by: nil)
         starts.replace(part.start, by: nil)

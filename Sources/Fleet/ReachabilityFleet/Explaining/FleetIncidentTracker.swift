@@ -2,7 +2,8 @@ import LinuxSupport
 import ReachabilityLedger
 
 /// The incidents of all sites, derived from silences and outages of machines. All silences and outages of one event at
-/// a site belong to one incident, which is refined. A value. Times are by the hub's clock, since 1970.
+/// a site belong to one incident, which is refined. The failure of a target that machines of several sites report is one
+/// incident, too. A value. Times are by the hub's clock, since 1970.
 ///
 /// Incidents follow the outages that machines report. A silence only opens an incident earlier. Later reports of the
 /// machine refine the same incident, even after it has ended.
@@ -13,12 +14,17 @@ package struct FleetIncidentTracker: Sendable {
 
         package let kind: Kind
         package let incident: String
+        /// The site of the incident, which differs from that of the machine if the incident affects several sites.
+        package let site: String
         /// The machine whose part of the incident changed.
         package let place: DeviceID
     }
 
     /// The maximum distance in time between silences and outages that belong to one incident.
     package static let closeness: Duration = .seconds(30)
+    /// The maximum time between the first reports of the failure of a target that belong to one incident. Checks of
+    /// different machines detect the same failure at different times.
+    package static let spread: Duration = .seconds(300)
     /// The minimum time without a fault after which the next fault of a machine belongs to another incident.
     package static let pause: Duration = .seconds(2)
     /// The number of ended incidents per site that are kept in memory, because late reports may change them.
@@ -28,7 +34,15 @@ package struct FleetIncidentTracker: Sendable {
     /// The maximum number of outages of a machine in one incident.
     static let outageLimit = 256
 
+    /// The index of an incident among those of its site.
+    private struct Position {
+        let site: String
+        let index: Int
+    }
+
     private var sites: [String: [FleetIncident]] = [:]
+    /// The other sites whose incidents affect machines of a site, by the site of the machines.
+    private var others: [String: Set<String>] = [:]
 
     package init() {}
 
@@ -38,6 +52,7 @@ package struct FleetIncidentTracker: Sendable {
     package init(_ incidents: [FleetIncident]) {
         for incident in incidents.sorted(by: { ($0.start, $0.id) < ($1.start, $1.id) }) {
             sites[incident.site, default: []].append(incident)
+            for site in incident.sites where site != incident.site { others[site, default: []].insert(incident.site) }
         }
     }
 
@@ -52,15 +67,18 @@ package struct FleetIncidentTracker: Sendable {
 
     /// Returns the latest incident that is still open for a machine.
     package func open(of place: DeviceID) -> FleetIncident? {
-        sites[place.site]?.last { $0.parts[place.device]?.isOpen ?? false }
+        position(of: place, where: \.isOpen).flatMap { sites[$0.site]?[$0.index] }
     }
 
     /// Whether an incident in memory contains this outage of a machine.
-    package func knows(_ outage: String, of place: DeviceID) -> Bool { knownIndex(place, outage) != nil }
+    package func knows(_ outage: String, of place: DeviceID) -> Bool { known(place, outage) != nil }
 
     /// Returns the reason of a silence of a machine; nil if no incident contains the silence.
     package func verdict(of place: DeviceID, _ gap: DeviceAbsence) -> SilenceVerdict? {
-        index(of: gap, place).flatMap { sites[place.site]?[$0].verdict(of: place.device) }
+        position(of: gap, place).flatMap { position in
+            guard let incident = sites[position.site]?[position.index] else { return nil }
+            return incident.verdict(of: incident.key(of: place))
+        }
     }
 
     // MARK: Silences and outages
@@ -68,12 +86,12 @@ package struct FleetIncidentTracker: Sendable {
     /// Adds a silence, or new facts about a known silence. A silence that was noticed only after its end opens no
     /// incident.
     package mutating func note(_ gap: DeviceAbsence, of place: DeviceID) -> [Change] {
-        var index = index(of: gap, place)
-        if index == nil, gap.until == nil, !gap.isOver {
-            index = joinIndex(gap, place) ?? begin(place, gap.since)
+        var position = position(of: gap, place)
+        if position == nil, gap.until == nil, !gap.isOver {
+            position = joined(gap, place) ?? begin(place, gap.since)
         }
-        guard let index else { return [] }
-        return change(place, index) { part in
+        guard let position else { return [] }
+        return change(place, position) { part in
             part.silentSince = part.silentSince ?? gap.since
             part.gap = gap
         }
@@ -93,8 +111,8 @@ package struct FleetIncidentTracker: Sendable {
         boot: String? = nil
     ) -> [Change] {
         guard outage.attribution != .unknown, outage.attribution != .up else { return [] }
-        let index = knownIndex(place, outage.id) ?? joinIndex(start, end, place) ?? begin(place, start)
-        return change(place, index) { part in
+        let position = known(place, outage.id) ?? joined(outage, start, end, place) ?? begin(place, start)
+        return change(place, position) { part in
             // An end is final.
             if part.outages[outage.id]?.end != nil { return }
             guard part.outages[outage.id] != nil || part.outages.count < Self.outageLimit else { return }
@@ -107,12 +125,14 @@ package struct FleetIncidentTracker: Sendable {
     /// Records that a machine has reported all past events. An outage of an earlier boot without a reported end is
     /// closed, because the machine has lost its record of it. The end is the time of the last message of that boot.
     package mutating func recordCaughtUp(_ place: DeviceID, boot: String, at end: Duration) -> [Change] {
-        (sites[place.site] ?? []).indices.flatMap { index -> [Change] in
-            let outages = sites[place.site]?[index].parts[place.device]?.outages
-            guard outages?.values.contains(where: { $0.isForgotten(in: boot) }) ?? false else { return [] }
-            return change(place, index) { part in
-                for (id, outage) in part.outages where outage.isForgotten(in: boot) {
-                    part.outages[id]?.end = max(outage.start, end)
+        homes(of: place.site).flatMap { site in
+            (sites[site] ?? []).indices.flatMap { index -> [Change] in
+                let outages = sites[site]?[index].part(of: place)?.outages
+                guard outages?.values.contains(where: { $0.isForgotten(in: boot) }) ?? false else { return [] }
+                return change(place, Position(site: site, index: index)) { part in
+                    for (id, outage) in part.outages where outage.isForgotten(in: boot) {
+                        part.outages[id]?.end = max(outage.start, end)
+                    }
                 }
             }
         }
@@ -135,83 +155,134 @@ package struct FleetIncidentTracker: Sendable {
     /// Removes a machine. Incidents without any other machine are removed too.
     package mutating func forget(_ place: DeviceID) -> [Change] {
         var changes: [Change] = []
-        for index in (sites[place.site] ?? []).indices {
-            guard let incident = sites[place.site]?[index], incident.parts[place.device] != nil else { continue }
-            sites[place.site]?[index].forget(place.device)
-            let isOver = incident.isOpen && !(sites[place.site]?[index].isOpen ?? false)
-            changes.append(Change(kind: isOver ? .closed : .refined, incident: incident.id, place: place))
+        for site in homes(of: place.site) {
+            for index in (sites[site] ?? []).indices {
+                guard let incident = sites[site]?[index], incident.part(of: place) != nil else { continue }
+                sites[site]?[index].forget(place)
+                let isOver = incident.isOpen && !(sites[site]?[index].isOpen ?? false)
+                let kind: Change.Kind = isOver ? .closed : .refined
+                changes.append(Change(kind: kind, incident: incident.id, site: site, place: place))
+            }
+            sites[site]?.removeAll(where: \.parts.isEmpty)
         }
-        sites[place.site]?.removeAll(where: \.parts.isEmpty)
         return changes
     }
 
     // MARK: Matching
 
-    private func index(of gap: DeviceAbsence, _ place: DeviceID) -> Int? {
-        sites[place.site]?.lastIndex { incident in
-            guard let known = incident.parts[place.device]?.gap else { return false }
-            return known.since == gap.since && known.noticed == gap.noticed
+    /// Returns the sites with incidents of machines of a site, this site first.
+    private func homes(of site: String) -> [String] { [site] + (others[site]?.sorted() ?? []) }
+
+    /// Returns the latest incident with a part of a machine that meets a condition.
+    private func position(of place: DeviceID, where condition: (FleetIncident.Part) -> Bool) -> Position? {
+        for site in homes(of: place.site) {
+            let index = sites[site]?.lastIndex { $0.part(of: place).map(condition) ?? false }
+            if let index { return Position(site: site, index: index) }
         }
+        return nil
     }
 
-    private func knownIndex(_ place: DeviceID, _ outage: String) -> Int? {
-        sites[place.site]?.lastIndex { $0.parts[place.device]?.outages[outage] != nil }
+    private func position(of gap: DeviceAbsence, _ place: DeviceID) -> Position? {
+        position(of: place) { $0.gap.map { $0.since == gap.since && $0.noticed == gap.noticed } ?? false }
+    }
+
+    private func known(_ place: DeviceID, _ outage: String) -> Position? {
+        position(of: place) { $0.outages[outage] != nil }
     }
 
     /// Returns the incident for a silence: one that is still open for the machine, or one that began for other machines
     /// at the same time.
-    private func joinIndex(_ gap: DeviceAbsence, _ place: DeviceID) -> Int? {
-        sites[place.site]?.lastIndex { incident in
-            if let part = incident.parts[place.device] {
+    private func joined(_ gap: DeviceAbsence, _ place: DeviceID) -> Position? {
+        latest(place.site) { incident in
+            if let part = incident.part(of: place) {
                 return part.gap.map { !$0.isOver } ?? false || part.outages.values.contains { $0.lasts && $0.isLocal }
             }
-            return Self.isClose(incident.onset, gap.since...gap.noticed)
-        } ?? latestIndex(place.site)
+            // The failure of a target does not silence machines.
+            return !incident.isShared && Self.isClose(incident.onset, gap.since...gap.noticed)
+        }
     }
 
-    /// Returns the incident for an outage: one whose silence or outages of the machine it overlaps, or one that began
-    /// for other machines at the same time.
-    private func joinIndex(_ start: Duration, _ end: Duration?, _ place: DeviceID) -> Int? {
-        sites[place.site]?.lastIndex { incident in
-            if let part = incident.parts[place.device] { return part.touches(start, end) }
-            return Self.isClose(incident.onset, start...start)
-        } ?? latestIndex(place.site)
+    /// Returns the incident for an outage: one about the failure of the same target, at any site; one whose silence or
+    /// outages of the machine it overlaps; or one that began for other machines of the site at the same time.
+    private func joined(
+        _ outage: DeviceOutage,
+        _ start: Duration,
+        _ end: Duration?,
+        _ place: DeviceID
+    ) -> Position? {
+        let isFailure = outage.attribution == .them
+        if isFailure {
+            // Most machines join an incident that other machines of their site have joined.
+            let position = failure(of: outage.target, start, end, place, among: homes(of: place.site))
+            if let position = position ?? failure(of: outage.target, start, end, place, among: sites.keys) {
+                return position
+            }
+        }
+        return latest(place.site) { incident in
+            if let part = incident.part(of: place) { return part.touches(start, end) }
+            return (isFailure || !incident.isShared) && Self.isClose(incident.onset, start...start)
+        }
+    }
+
+    /// Returns the earliest of the latest incidents of some sites that are about the failure of a target.
+    private func failure(
+        of target: String,
+        _ start: Duration,
+        _ end: Duration?,
+        _ place: DeviceID,
+        among homes: some Sequence<String>
+    ) -> Position? {
+        var found: (position: Position, rank: (Duration, String))?
+        for site in homes {
+            guard let incidents = sites[site] else { continue }
+            for index in incidents.indices.suffix(Self.kept)
+            where incidents[index].isFailure(of: target, start, end, at: place) {
+                let rank = (incidents[index].start, incidents[index].id)
+                if found.map({ rank < $0.rank }) ?? true { found = (Position(site: site, index: index), rank) }
+            }
+        }
+        return found?.position
     }
 
     private static func isClose(_ one: ClosedRange<Duration>, _ other: ClosedRange<Duration>) -> Bool {
         one.lowerBound <= other.upperBound + closeness && other.lowerBound <= one.upperBound + closeness
     }
 
-    /// Returns the latest incident if the maximum number of open incidents is reached; nil otherwise.
-    private func latestIndex(_ site: String) -> Int? {
-        guard let all = sites[site], all.count >= Self.openLimit, all.count(where: \.isOpen) >= Self.openLimit else {
-            return nil
+    /// Returns the latest incident of a site that meets a condition. If the maximum number of open incidents is reached,
+    /// the latest incident meets any condition.
+    private func latest(_ site: String, where condition: (FleetIncident) -> Bool) -> Position? {
+        guard let all = sites[site] else { return nil }
+        var index = all.lastIndex(where: condition)
+        if index == nil, all.count >= Self.openLimit, all.count(where: \.isOpen) >= Self.openLimit {
+            index = all.count - 1
         }
-        return all.count - 1
+        return index.map { Position(site: site, index: $0) }
     }
 
-    private mutating func begin(_ place: DeviceID, _ start: Duration) -> Int {
+    private mutating func begin(_ place: DeviceID, _ start: Duration) -> Position {
         // The id is unique, because two incidents of one machine cannot begin at the same time.
         let id = "\(place.site)-\(String(start.milliseconds, radix: 36))-\(place.device)"
         var all = sites.removeValue(forKey: place.site) ?? []
         all.append(FleetIncident(id: id, site: place.site, start: start))
         sites[place.site] = all
-        return all.count - 1
+        return Position(site: place.site, index: all.count - 1)
     }
 
     private mutating func change(
         _ place: DeviceID,
-        _ index: Int,
+        _ position: Position,
         _ body: (inout FleetIncident.Part) -> Void
     ) -> [Change] {
+        let (site, index) = (position.site, position.index)
         // The incident is changed in place. No copy is held, because copying a large incident is slow.
-        guard let id = sites[place.site]?[index].id, let isFirst = sites[place.site]?[index].parts.isEmpty else {
-            return []
-        }
-        let wasOpen = sites[place.site]?[index].isOpen ?? false
-        guard sites[place.site]?[index].change(place.device, body) ?? false else { return [] }
-        let isOpen = sites[place.site]?[index].isOpen ?? false
-        func change(_ kind: Change.Kind) -> Change { Change(kind: kind, incident: id, place: place) }
+        guard let id = sites[site]?[index].id, let isFirst = sites[site]?[index].parts.isEmpty,
+            let key = sites[site]?[index].key(of: place)
+        else { return [] }
+        let wasOpen = sites[site]?[index].isOpen ?? false
+        guard sites[site]?[index].change(key, body) ?? false else { return [] }
+        if site != place.site { others[place.site, default: []].insert(site) }
+        let isOpen = sites[site]?[index].isOpen ?? false
+        func change(_ kind: Change.Kind) -> Change { Change(kind: kind, incident: id, site: site, place: place) }
         switch (wasOpen, isOpen) {
         case _ where isFirst: return isOpen ? [change(.opened)] : [change(.opened), change(.closed)]
         case (true, false): return [change(.closed)]

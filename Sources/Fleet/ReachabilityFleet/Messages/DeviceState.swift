@@ -141,6 +141,13 @@ package struct DeviceID: Hashable, Sendable, Comparable, CustomStringConvertible
         (self.site, self.device) = (site, device)
     }
 
+    /// Reads `SITE/DEVICE`.
+    package init?(_ text: String) {
+        let parts = text.split(at: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2 else { return nil }
+        self.init(site: parts[0], device: parts[1])
+    }
+
     package var description: String { "\(site)/\(device)" }
 
     package static func < (one: DeviceID, other: DeviceID) -> Bool {

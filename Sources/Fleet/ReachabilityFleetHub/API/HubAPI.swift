@@ -194,15 +194,6 @@ extension HubAPI {
     }
 }
 
-extension DeviceID {
-    /// Reads `SITE/DEVICE`.
-    init?(_ text: String) {
-        let parts = text.split(at: "/", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2 else { return nil }
-        self.init(site: parts[0], device: parts[1])
-    }
-}
-
 extension Query {
     /// The device in the path; nil if a name is invalid.
     var place: DeviceID? { DeviceID(site: self["site"], device: self["device"]) }
