@@ -23,6 +23,7 @@ extension AgentMachine {
     mutating func changeInternet(_ word: String) {
         guard internet != word else { return }
         internet = word
+        hastenSummary()
         if link.state == .connected { report() }
     }
 
@@ -37,7 +38,10 @@ extension AgentMachine {
         case .abandon:
             act(.abandon)
             if case .leaving = link.state { finish() } else { lose(BrokerError(options.broker, .silent)) }
-        case nil: if link.state == .connected, let refreshAt, now >= refreshAt { report() }
+        case nil:
+            guard link.state == .connected else { return }
+            if let refreshAt, now >= refreshAt { report() }
+            if let summaryAt, now >= summaryAt { updateSummary() }
         }
     }
 
@@ -51,6 +55,7 @@ extension AgentMachine {
             if isOld { act(.log("\(options.broker) supports MQTT 3.1.1 but not 5: \(Self.shortcoming)")) }
             act(.subscribe([options.topic(.command)]))
             report()
+            announce()
             forwarder.begin()
         case .published(let token, let reason): acknowledge(token, reason)
         case .message(let message): obey(message)
@@ -95,6 +100,7 @@ extension AgentMachine {
         report.acknowledged = forwarder.cursor?.published
         report.path = internet
         report.reason = reason
+        if options.homeAssistant?.isEnabled ?? false { report.summary = summary ?? DeviceSummary(path: internet) }
         let state = DeviceState(session: session, standing: standing, report: report)
         publish(.state, state.bytes, purpose, isRetained: true)
         refreshAt = world.now() + options.refresh
@@ -105,12 +111,16 @@ extension AgentMachine {
         if purpose == .farewell {
             act(.close)
         } else if reason.isRefusal {
-            let topic = purpose == .answer ? "detail" : purpose == .state ? "state" : "event"
-            logOnce(
-                "\(options.broker) refuses messages to \(options.topic(.init(rawValue: topic) ?? .state)): \(reason); "
-                    + "check the broker's access control list"
-            )
-            guard purpose != .answer else { return }
+            let topic =
+                switch purpose {
+                case .announcement: options.homeAssistant?.message(for: options.place).topic ?? ""
+                case .answer: options.topic(.detail)
+                case .state: options.topic(.state)
+                case .event, .caughtUp, .farewell: options.topic(.event)
+                }
+            let advice = "check the broker's access control list"
+            logOnce("\(options.broker) refuses messages to \(topic): \(reason); \(advice)")
+            if purpose == .answer || purpose == .announcement { return }
             // The broker may accept the message later. Until then the log keeps it.
             act(.abandon)
             link.retreat(at: world.now(), chance: world.chance())
@@ -146,7 +156,7 @@ extension AgentMachine {
 
     private mutating func endConnection() {
         forwarder.end()
-        refreshAt = nil
+        (refreshAt, summaryAt) = (nil, nil)
         if !link.hasPath { logWaiting(lackReason) }
     }
 

@@ -19,6 +19,8 @@ struct AgentMachine {
         case page(Result<EventPage, EventLogError>, read: UInt64)
         case history(Result<[DeviceOutage], EventLogError>, read: UInt64)
         case answered(DeviceAnswer)
+        /// The result of ``Action/readSummary``; nil if the service does not have it.
+        case summary(DeviceSummary?)
         /// Time has passed.
         case time
         /// The agent has to end, for this reason.
@@ -36,6 +38,8 @@ struct AgentMachine {
         /// Reads outages. The result is ``Input/history(_:read:)``.
         case readHistory(since: Duration, read: UInt64)
         case answer(DeviceCommand)
+        /// Reads the summary for home automation. The result is ``Input/summary(_:)``.
+        case readSummary
         case save(AgentCursor)
         /// Checks the remaining validity of the certificate, and logs advice if it has to be renewed.
         case checkCertificate
@@ -45,6 +49,8 @@ struct AgentMachine {
 
     enum Purpose: Hashable, Sendable {
         case state, event, caughtUp, farewell, answer
+        /// The announcement to Home Assistant.
+        case announcement
     }
 
     /// The clocks, the boot id and the source of random numbers.
@@ -76,6 +82,10 @@ struct AgentMachine {
     var refreshAt: Duration?
     /// The time of the next check of the certificate; nil without a certificate.
     var certificateCheck: Duration?
+    var summary: DeviceSummary?
+    /// The time of the next update of the summary; nil without it.
+    var summaryAt: Duration?
+    var isReadingSummary = false
     var purposes: [PublishToken: Purpose] = [:]
     var forwarder: EventForwarder
     var bucket = CommandBucket()
@@ -91,7 +101,7 @@ struct AgentMachine {
     /// The time of the next input ``Input/time``; nil if no timer is running.
     var deadline: Duration? {
         guard link.state != .over else { return nil }
-        let own = link.state == .connected ? [refreshAt, forwarder.deadline] : [link.deadline]
+        let own = link.state == .connected ? [refreshAt, summaryAt, forwarder.deadline] : [link.deadline]
         return (own + [certificateCheck]).compactMap(\.self).min()
     }
 
@@ -111,6 +121,7 @@ struct AgentMachine {
             if link.state == .connected {
                 publish(.detail, answer.bytes(session: session), .answer)
             }
+        case .summary(let summary): take(summary)
         case .time: passTime()
         case .leave(let reason): leave(reason)
         }

@@ -222,7 +222,9 @@ extension AgentMachine {
     mutating func forward() {
         for step in forwarder.steps(at: world.now()) {
             switch step {
-            case .send(let position, let after, let kind): publishEvent(kind, position, after: after, .event)
+            case .send(let position, let after, let kind):
+                publishEvent(kind, position, after: after, .event)
+                hastenSummary()
             case .caughtUp: publishEvent(.caughtUp, nil, .caughtUp)
             case .read(let position, let waiting, let read): act(.read(after: position, waiting: waiting, read: read))
             case .readHistory(let since, let read): act(.readHistory(since: since, read: read))

@@ -94,6 +94,13 @@ package final class FleetAgent: Sendable {
                     perform { [source, line] in
                         line.yield(.answered(source.answer(command)))
                     }
+                case .readSummary:
+                    perform { [source, line] in
+                        // The reads of the log report an unavailable service.
+                        line.yield(.summary(try? source.summary()))
+                    } failed: { [line] _ in
+                        line.yield(.summary(nil))
+                    }
                 case .save(let cursor): save(cursor, &unsaved)
                 case .checkCertificate:
                     perform { [advice, log] in
@@ -178,6 +185,8 @@ package struct AgentOptions: Sendable {
     package var willDelay = Duration.seconds(30)
     package var keepAlive = Duration.seconds(60)
     package var permissions: Set<Permission> = []
+    /// The announcement to Home Assistant; nil to publish nothing there.
+    package var homeAssistant: HomeAssistant?
 
     package init(broker: BrokerAddress, tls: BrokerOptions.TLS = .init(), place: DeviceID) {
         (self.broker, self.tls, self.place) = (broker, tls, place)
@@ -221,6 +230,9 @@ package protocol EventSource: Sendable {
     /// Returns the outages that ended at or after a time, or still last, the oldest first. The time is by the wall
     /// clock, since 1970.
     func outages(since wall: Duration) throws(EventLogError) -> [DeviceOutage]
+
+    /// Returns the summary of the target `internet`; nil if the service has no such target.
+    func summary() throws(EventLogError) -> DeviceSummary?
 
     /// Performs a command.
     func answer(_ command: DeviceCommand) -> DeviceAnswer

@@ -86,6 +86,16 @@ extension AgentOptions {
             }
             permissions.insert(permission)
         }
+        if let isEnabled = arguments.homeAssistant ?? settings?.homeAssistant {
+            let prefix = arguments.homeAssistantPrefix ?? settings?.homeAssistantPrefix ?? HomeAssistant.usualPrefix
+            guard FleetSettings.isPrefix(prefix) else {
+                throw ExitMessage("--home-assistant-prefix takes \(FleetSettings.prefixRule)", .usage)
+            }
+            guard HomeAssistant.supports(place) else {
+                throw ExitMessage("--home-assistant requires a site and a device without \".\"", .usage)
+            }
+            homeAssistant = HomeAssistant(prefix: prefix, isEnabled: isEnabled, version: CommandVersion.number)
+        }
     }
 }
 

@@ -3,6 +3,8 @@ import CommandLineSupport
 import LinuxSupport
 import ReachabilityFleet
 import ReachabilityFleetAgent
+import ReachabilityLedger
+import ReachabilityService
 
 /// The event log of `reachability serve`, read over its Unix socket.
 struct ServiceLog: EventSource {
@@ -37,6 +39,22 @@ struct ServiceLog: EventSource {
             next = page.next
         } while next != nil
         return found.reversed()
+    }
+
+    func summary() throws(EventLogError) -> DeviceSummary? {
+        let answer = try send("GET", "/v1/targets/internet")
+        if answer.status == 404 { return nil }
+        let target = try body(answer)
+        let today = Timestamp(real: LocalTime().startOfDay(at: SystemClock.real)).text
+        let availability = try body(try send("GET", "/v1/targets/internet/availability?from=\(today)"))
+        let outages = try body(try send("GET", "/v1/outages?target=internet&limit=1"))
+        do throws(PayloadError) {
+            var summary = try DeviceSummary(target: target, availability: availability)
+            summary.lastCause = try OutagePage(outages).outages.first.map { outage in
+                StateDescription.past(TargetState(outage.attribution, outage.cause), of: outage.target)
+            }
+            return summary
+        } catch { throw foreign(error) }
     }
 
     func answer(_ command: DeviceCommand) -> DeviceAnswer {

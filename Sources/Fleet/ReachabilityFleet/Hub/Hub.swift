@@ -163,6 +163,9 @@ package struct Hub: Sendable {
         return book.forget(place).map(Decision.incident)
     }
 
+    /// The number of sites.
+    package var siteCount: Int { counts.sites.count }
+
     /// Returns the reason of the last absence of a machine; nil if there was none.
     package func verdict(of place: DeviceID) -> SilenceVerdict? {
         guard let gap = devices[place]?.gap else { return nil }

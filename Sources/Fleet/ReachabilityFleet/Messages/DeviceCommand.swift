@@ -245,6 +245,19 @@ struct Payload {
         }
     }
 
+    /// Returns an optional number of seconds as a duration, which is not negative.
+    func optionalSeconds(_ key: String) throws(PayloadError) -> Duration? {
+        switch members[key] {
+        case nil, .null?: return nil
+        case .number(let text)?:
+            guard let number = Double(text), 0...Double(Self.latest / 1000) ~= number else {
+                throw PayloadError("\"\(key)\" is out of range")
+            }
+            return .milliseconds(Int64(number * 1000))
+        default: throw PayloadError("\"\(key)\" is not a number")
+        }
+    }
+
     func truth(_ key: String) throws(PayloadError) -> Bool {
         guard let truth = members[key]?.truth else { throw PayloadError("\"\(key)\" is not true or false") }
         return truth

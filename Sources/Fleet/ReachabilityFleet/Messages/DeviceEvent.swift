@@ -245,7 +245,7 @@ extension OutagePage {
 
 extension Payload {
     /// Reads a list response of the service, of at most 16 MiB.
-    fileprivate static func list(_ bytes: [UInt8]) throws(PayloadError) -> (items: [Payload], next: String?) {
+    static func list(_ bytes: [UInt8]) throws(PayloadError) -> (items: [Payload], next: String?) {
         guard bytes.count <= 16 << 20, case .object(let members)? = JSONValue(bytes),
             case .array(let values)? = members["items"]
         else { throw PayloadError("not a list response") }

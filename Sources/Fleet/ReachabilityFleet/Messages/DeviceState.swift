@@ -29,6 +29,8 @@ package struct DeviceState: Hashable, Sendable {
         package var path: String?
         /// The reason of a normal end.
         package var reason: String?
+        /// The summary for home automation; nil without it. The hub ignores it.
+        package var summary: DeviceSummary?
 
         package init(boot: String, wall: Duration, bootTime: Duration, refresh: Duration) {
             (self.boot, self.wall, self.bootTime, self.refresh) = (boot, wall, bootTime, refresh)
@@ -100,6 +102,7 @@ extension DeviceState.Report {
         object.add("ackedSeq", acknowledged?.description)
         object.add("path", path)
         if let reason { object.add("reason", reason) }
+        if let summary { object.add("summary", summary.object) }
         return object
     }
 }

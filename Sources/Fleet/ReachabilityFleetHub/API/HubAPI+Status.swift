@@ -40,7 +40,7 @@ extension HubAPI {
         object.add("devices", counts)
         object.add("sites", sites.count)
         let open = hub.book.incidents.filter(\.isOpen)
-        object.add("incidents", open.prefix(1000).map { IncidentSummary($0).object(at: now) })
+        object.add("incidents", open.prefix(1000).map { IncidentSummary($0).object(at: now, of: hub.siteCount) })
         object.add("notifiers", notifiers().map(\.object))
         object.add("kind", "hubStatus")
         return object

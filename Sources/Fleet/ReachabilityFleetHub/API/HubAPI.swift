@@ -239,7 +239,8 @@ extension HubAPI {
             try store.incidentCount(asked, limit: Self.countLimit + 1)
         }
         let total = count > Self.countLimit ? nil : count
-        return Page(first: limit, of: found.map { $0.item(at: now) }, total: total)
+        let siteCount = writer.hub.siteCount
+        return Page(first: limit, of: found.map { $0.item(at: now, of: siteCount) }, total: total)
     }
 
     /// Returns an incident with all its devices.
@@ -248,6 +249,6 @@ extension HubAPI {
         guard let found = try disk({ () throws(HistoryError) in try store.incident(id) }) else {
             throw Problem(.notFound, "there is no incident \"\(id.printable)\"; /v1/incidents lists all")
         }
-        return found.item(at: clock())
+        return found.item(at: clock(), of: writer.hub.siteCount)
     }
 }

@@ -51,7 +51,7 @@ package final class HubFeed: Sendable {
                 add(isDisputed ? "disputed" : "device", "device", hub.item(of: device))
             case .incident(let id, let site, let kind):
                 guard let incident = hub.book.incident(id, at: site) else { continue }
-                add(kind.eventName, "incident", IncidentSummary(incident).item(at: now))
+                add(kind.eventName, "incident", IncidentSummary(incident).item(at: now, of: hub.siteCount))
             }
         }
         last.withLock { $0 = number }
@@ -81,7 +81,7 @@ struct HubEvents {
             case .stands(let place, _), .gap(let place): change = .device(place, isDisputed: false)
             case .disputed(let place): change = .device(place, isDisputed: true)
             case .incident(let refined) where refined.kind == .refined && turned.contains(refined.incident): continue
-            case .incident(let made): change = .incident(made.incident, site: made.place.site, made.kind)
+            case .incident(let made): change = .incident(made.incident, site: made.site, made.kind)
             }
             if known.insert(change).inserted { changes.append(change) }
         }
@@ -129,7 +129,7 @@ package final class HubCounts: Sendable {
                 case .refused: values.refused += 1
                 case .disputed: values.disputed += 1
                 case .incident(let change) where change.kind == .closed:
-                    guard let fault = hub.book.incident(change.incident, at: change.place.site)?.fault else { break }
+                    guard let fault = hub.book.incident(change.incident, at: change.site)?.fault else { break }
                     let key = Fault(attribution: fault.attribution.rawValue, cause: fault.cause?.rawValue ?? "")
                     values.closed[key, default: 0] += 1
                 case .incident, .noted, .stands, .gap, .behind: break

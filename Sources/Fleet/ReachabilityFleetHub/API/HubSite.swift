@@ -42,7 +42,7 @@ struct HubSite {
             sites[name] = site
         }
         for incident in hub.book.incidents where incident.isOpen {
-            sites[incident.site]?.incidents.append(incident)
+            for site in incident.sites { sites[site]?.incidents.append(incident) }
         }
         return sites.values.sorted { $0.name < $1.name }
     }
@@ -93,9 +93,7 @@ extension Hub {
         for incident in book.incidents.reversed() where incident.isOpen {
             for (device, part) in incident.parts {
                 guard let outage = part.inOrder.last(where: { $0.end == nil }) else { continue }
-                if let place = DeviceID(site: incident.site, device: device) {
-                    faults[place] = outage
-                }
+                if let place = incident.place(of: device) { faults[place] = outage }
             }
         }
         return faults

@@ -84,7 +84,7 @@ enum FleetParts {
                 mark: incident.attribution.account.rawValue,
                 party: tag(incident.attribution.account),
                 start: incident.start,
-                "\(FaultDescription.heading(incident.attribution, incident.cause)) at \(incident.site)",
+                incident.heading(of: view.sites.count),
                 reason: incident.isUnexplained
                     ? "\(incident.attribution == .unknown ? "The reason is" : "Some reasons are") not known yet." : nil,
                 affected: incident.devices,

@@ -2,6 +2,7 @@ import LinuxSupport
 import ReachabilityFleet
 import ReachabilityLedger
 import ReachabilityServer
+import ReachabilityService
 
 /// The state of the hub that a page shows.
 struct HubView {
@@ -18,7 +19,7 @@ struct HubView {
         (self.hub, self.now, sites) = (hub, now, HubSite.all(hub))
         clock = PageClock(now: now)
         faults = hub.lastingFaults
-        open = sites.flatMap(\.incidents).map(IncidentSummary.init).sorted { one, other in
+        open = hub.book.incidents.filter(\.isOpen).map(IncidentSummary.init).sorted { one, other in
             if one.isUnexplained != other.isUnexplained { return one.isUnexplained }
             return (one.deviceCount, one.start) > (other.deviceCount, other.start)
         }
@@ -35,7 +36,7 @@ struct HubView {
             return (.up, all == 1 ? "The machine is online" : "All \(all) machines are online")
         }
         let names = Set(sites.map(\.name))
-        let own = affected.isEmpty ? [] : open.filter { names.contains($0.site) }
+        let own = affected.isEmpty ? [] : open.filter { !names.isDisjoint(with: $0.sites) }
         let worst = own.first { $0.attribution != .unknown }
         let subject = "\(first.count) of \(all) \(all == 1 ? "machine" : "machines") \(first.count == 1 ? "is" : "are")"
         let others = states.dropFirst().map { ", \($0.count) \($0.words)" }.joined()
@@ -140,6 +141,24 @@ enum FaultDescription {
         case (.them, _): "with a failing target"
         case (.unknown, _), (.up, _): "with a fault"
         }
+    }
+
+    /// Returns a heading such as `No route at north`, or `erp is down from 3 of 4 sites`.
+    ///
+    /// - Parameters:
+    ///   - spread: The affected sites; nil if only one is affected.
+    ///   - isOver: Whether the incident has ended.
+    static func heading(
+        _ attribution: Attribution,
+        _ cause: OutageCause?,
+        at site: String,
+        _ spread: Incident.Spread?,
+        isOver: Bool
+    ) -> String {
+        guard let spread else { return "\(heading(attribution, cause)) at \(site)" }
+        let places = "\(spread.sites.count) of \(spread.total) sites"
+        guard let target = spread.target else { return "\(heading(attribution, cause)) at \(places)" }
+        return "\(target) \(isOver ? "was" : "is") down from \(places)"
     }
 
     static func heading(_ attribution: Attribution, _ cause: OutageCause?) -> String {

@@ -28,7 +28,8 @@ extension HubAPI {
             : open == 0 ? "No open incidents" : open == 1 ? "1 open incident" : "\(open) open incidents"
         let account: LedgerAccount = view.open.first?.attribution.account ?? .up
         let lead: HTML = """
-            An incident combines all silences and outages with one common cause at a site. It follows the outages that machines \
+            An incident combines all silences and outages with one common cause at a site, or the failure of one target from \
+            several sites. It follows the outages that machines \
             report. A silence opens an incident earlier, and is explained when the machine is back.
             """
         let main: HTML = """
@@ -43,6 +44,8 @@ extension HubAPI {
 extension HubAPI {
     /// The maximum number of devices with a bar.
     private static let barLimit = 100
+    /// The maximum number of links to sites.
+    private static let siteLinkLimit = 20
 
     /// Renders an incident with the absences and the outages of each device, on a common time scale.
     func incidentPage(_ query: Query, _ view: HubView) throws(Problem) -> Layout? {
@@ -51,7 +54,7 @@ extension HubAPI {
         let summary = IncidentSummary(incident)
         let account = summary.attribution.account
         let count = summary.deviceCount == 1 ? summary.devices.first ?? "" : "\(summary.deviceCount) machines"
-        let sentence = "\(FaultDescription.heading(summary.attribution, summary.cause)) at \(summary.site), \(count)"
+        let sentence = "\(summary.heading(of: view.sites.count)), \(count)"
         let length: HTML =
             summary.end.map { "for \(($0 - summary.start).units)." }
             ?? "for \(view.clock.lasting(since: summary.start)), ongoing."
@@ -73,8 +76,10 @@ extension HubAPI {
     /// Renders the absence and the outages of a device.
     private static func row(_ device: String, _ incident: FleetIncident, _ view: HubView) -> HTML {
         guard let part = incident.parts[device] else { return "" }
-        let link = DeviceID(site: incident.site, device: device).map { FleetLink.device($0) } ?? "/"
+        let place = incident.place(of: device)
+        let link = place.map { FleetLink.device($0) } ?? "/"
         let verdict = incident.verdict(of: device)
+        let device = incident.isShared ? place?.description ?? device : device
         let own = part.inOrder.last
         let words =
             verdict.map { $0.people } ?? own.map {
@@ -154,9 +159,14 @@ extension HubAPI {
     private static func facts(_ summary: IncidentSummary, _ view: HubView) -> HTML {
         let end: HTML = summary.end.map { view.clock.time($0, .exact) } ?? "ongoing"
         let account = summary.attribution.account
+        let links = summary.sites.prefix(Self.siteLinkLimit).map { site -> HTML in
+            "<a href=\"\(FleetLink.site(site))\">\(site)</a> "
+        }
+        let rest = summary.sites.count - Self.siteLinkLimit
+        let more: HTML? = rest > 0 ? "and \(rest) more" : nil
         return PageParts.facts([
-            ("Site", "<a href=\"\(FleetLink.site(summary.site))\">\(summary.site)</a>"),
-            ("Attribution", "\(Sign.pill(account))"),
+            (summary.sites.count > 1 ? "Sites" : "Site", "\(links)\(more)"),
+            ("Target", summary.target.map { "\($0)" }), ("Attribution", "\(Sign.pill(account))"),
             ("Machines", "\(summary.deviceCount)"), ("Began", view.clock.time(summary.start, .exact)), ("Ended", end),
         ])
     }

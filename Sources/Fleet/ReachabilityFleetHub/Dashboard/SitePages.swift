@@ -66,7 +66,7 @@ extension HubAPI {
         let more: HTML? =
             others > 0 ? " \(others == 1 ? "Another incident is" : "\(others) more incidents are") open." : nil
         return """
-            \(FaultDescription.heading(first.attribution, first.cause)) at \(first.site), \(machines), \
+            \(first.heading(of: view.sites.count)), \(machines), \
             since \(view.clock.time(first.start)), for \(view.clock.lasting(since: first.start)).\(more)
             """
     }
@@ -80,7 +80,7 @@ extension HubAPI {
         let rows = sorted.prefix(rowLimit).map { site -> HTML in
             let account = view.headline(of: [site]).account
             let states = HubSite.affected(at: [site]).map { "\($0.count) \($0.words)" }
-            let worst = view.open.first { $0.site == site.name }
+            let worst = view.open.first { $0.sites.contains(site.name) }
             let reason: HTML? = worst.map { incident in
                 "<small>\(FleetParts.tag(account))\(FaultDescription.heading(incident.attribution, incident.cause))</small>"
             }

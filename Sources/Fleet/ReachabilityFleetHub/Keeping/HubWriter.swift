@@ -255,14 +255,15 @@ package final class HubWriter: Sendable {
 /// value.
 private struct UnsavedChanges {
     var devices: Set<DeviceID> = []
-    /// The machines of each incident, by its id.
-    private var incidents: [String: Set<DeviceID>] = [:]
+    /// The site of each incident and the keys of machines, by the id of the incident.
+    private var incidents: [String: (site: String, places: Set<DeviceID>)] = [:]
 
     mutating func add(_ decisions: [Hub.Decision]) {
         for decision in decisions {
             switch decision {
             case .noted(let place), .stands(let place, _), .gap(let place), .disputed(let place): devices.insert(place)
-            case .incident(let change): incidents[change.incident, default: []].insert(change.place)
+            case .incident(let change):
+                incidents[change.incident, default: (change.site, [])].places.insert(change.place)
             case .refused, .behind: break
             }
         }
@@ -272,8 +273,7 @@ private struct UnsavedChanges {
     mutating func addAll(of hub: Hub) {
         devices = Set(hub.devices.keys)
         for incident in hub.book.incidents {
-            let places = incident.devices.compactMap { DeviceID(site: incident.site, device: $0) }
-            incidents[incident.id] = Set(places)
+            incidents[incident.id] = (incident.site, Set(incident.devices.compactMap { incident.place(of: $0) }))
         }
     }
 
@@ -281,9 +281,9 @@ private struct UnsavedChanges {
     func changes(of hub: Hub) -> HubChanges {
         var changes = HubChanges()
         changes.devices = devices.compactMap { hub.devices[$0] }
-        for (id, places) in incidents {
-            guard let site = places.first?.site, let incident = hub.book.incident(id, at: site) else { continue }
-            changes.add(incident, places.map(\.device))
+        for (id, (site, places)) in incidents {
+            guard let incident = hub.book.incident(id, at: site) else { continue }
+            changes.add(incident, places.map { incident.key(of: $0) })
         }
         return changes
     }

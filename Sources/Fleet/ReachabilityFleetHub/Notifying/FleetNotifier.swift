@@ -80,13 +80,13 @@ private final class IncidentFollower: Sendable {
         var seen: Set<String> = []
         return decisions.compactMap { decision in
             guard case .incident(let change) = decision, seen.insert(change.incident).inserted else { return nil }
-            if let incident = hub.book.incident(change.incident, at: change.place.site) {
+            if let incident = hub.book.incident(change.incident, at: change.site) {
                 if incident.isOpen { open.withLock { _ = $0?.insert(change.incident) } }
             } else if !open.withLock({ $0?.contains(change.incident) ?? false }) {
                 // A machine has reported an incident that ended long ago.
                 return nil
             }
-            return self.change(change.incident, change.place.site, hub, at: now)
+            return self.change(change.incident, change.site, hub, at: now)
         }
     }
 
@@ -96,12 +96,13 @@ private final class IncidentFollower: Sendable {
         let instant = LedgerInstant(wall: now)
         // The hub keeps only the latest incidents in memory.
         guard let incident = current ?? (try? store.incident(id)) else { return .forgotten(id, at: instant) }
-        return .site(SiteIncident(IncidentSummary(incident)), at: instant)
+        return .site(SiteIncident(IncidentSummary(incident), of: hub.siteCount), at: instant)
     }
 }
 
 extension SiteIncident {
-    init(_ summary: IncidentSummary) {
+    /// - Parameter siteCount: The number of sites of the fleet.
+    init(_ summary: IncidentSummary, of siteCount: Int = 1) {
         self.init(
             id: summary.id,
             site: summary.site,
@@ -112,7 +113,8 @@ extension SiteIncident {
                 names: summary.devices,
                 count: summary.deviceCount,
                 isUnexplained: summary.isUnexplained,
-                isHarmless: summary.isHarmless
+                isHarmless: summary.isHarmless,
+                spread: summary.spread(of: siteCount)
             )
         )
     }
@@ -174,6 +176,9 @@ package struct FleetNotificationWriter: NotificationWriting {
         object.add("incident", incident.id)
         object.add("page", page(incident))
         object.add("site", incident.site)
+        object.add("sites", sites(incident))
+        object.add("siteTotal", optional: incident.machines?.spread?.total)
+        object.add("target", incident.machines?.spread?.target)
         object.add("attribution", incident.state.attribution.rawValue)
         object.add("cause", incident.state.cause?.rawValue)
         object.add("isUnexplained", incident.machines?.isUnexplained ?? false)
@@ -191,8 +196,9 @@ package struct FleetNotificationWriter: NotificationWriting {
     /// 2026-11-24T20:15:02.204Z`.
     package func text(_ notification: Notification) -> String {
         let incident = notification.incident
-        let (attribution, cause) = (incident.state.attribution, incident.state.cause)
-        let what = "\(FaultDescription.heading(attribution, cause)) at \(incident.site) (\(fault(incident)))"
+        let attribution = incident.state.attribution
+        let names = incident.machines?.spread.map { "\(few($0.sites, of: $0.sites.count)); " } ?? ""
+        let what = "\(heading(incident)) (\(names)\(fault(incident)))"
         let (since, lasted) = (time(incident.start).text, length(incident).people)
         var doubt = ""
         if attribution == .unknown {
@@ -224,6 +230,7 @@ package struct FleetNotificationWriter: NotificationWriting {
         return [
             ("EVENT", notification.event.rawValue), ("ID", notification.id), ("NOTIFIER", notifier), ("HOST", host),
             ("INCIDENT", incident.id), ("PAGE", page(incident)), ("SITE", incident.site),
+            ("SITES", lines(sites(incident))), ("TARGET", incident.machines?.spread?.target?.printable ?? ""),
             ("DEVICES", lines(incident.machines?.names ?? [])),
             ("DEVICE_COUNT", String(incident.machines?.count ?? 0)),
             ("ATTRIBUTION", incident.state.attribution.rawValue), ("CAUSE", incident.state.cause?.rawValue ?? ""),
@@ -240,21 +247,21 @@ package struct FleetNotificationWriter: NotificationWriting {
         if event == .test {
             return PlainMessage(title: "\(host): test of the notifications", ["This is a test of the notifications."])
         }
-        let (attribution, cause) = (incident.state.attribution, incident.state.cause)
-        let heading = "\(FaultDescription.heading(attribution, cause)) at \(incident.site)"
+        let (attribution, heading, spread) = (incident.state.attribution, heading(incident), incident.machines?.spread)
         let title =
             switch event {
             case .began, .test: heading
             case .refined: "\(heading), updated"
             case .digest: "\(heading), still"
             case .ended where incident.ending == .unknown: "\(incident.site) is no longer followed"
-            case .ended: "\(incident.site) works again"
+            case .ended: "\(spread?.target ?? incident.site) works again"
             }
         let isUnexplained = attribution != .unknown && (incident.machines?.isUnexplained ?? false)
         return PlainMessage(
             title: "\(host): \(title)",
             [
                 "Affected: \(machines(incident)).",
+                spread.map { "Sites: \(few($0.sites, of: $0.sites.count))." },
                 incident.machines?.isHarmless ?? false ? "They slept, shut down, or could not be observed." : nil,
                 attribution == .unknown ? "The reason is not known yet." : nil,
                 isUnexplained ? "The silence of some machines is not explained." : nil,
@@ -284,6 +291,7 @@ package struct FleetNotificationWriter: NotificationWriting {
             words.add("summary", text(notification))
             words.add("attribution", incident.state.attribution.rawValue)
             words.add("cause", incident.state.cause?.rawValue ?? "")
+            words.add("sites", few(sites(incident), of: sites(incident).count))
             words.add("devices", few(incident.machines?.names ?? [], of: incident.machines?.count ?? 0).printable)
             words.add("page", page(incident))
             var alert = JSONObject()
@@ -298,6 +306,18 @@ package struct FleetNotificationWriter: NotificationWriting {
     }
 
     // MARK: Parts
+
+    private func heading(_ incident: Incident) -> String {
+        FaultDescription.heading(
+            incident.state.attribution,
+            incident.state.cause,
+            at: incident.site,
+            incident.machines?.spread,
+            isOver: incident.isOver
+        )
+    }
+
+    private func sites(_ incident: Incident) -> [String] { incident.machines?.spread?.sites ?? [incident.site] }
 
     private func machines(_ incident: Incident) -> String {
         guard let machines = incident.machines else { return "" }

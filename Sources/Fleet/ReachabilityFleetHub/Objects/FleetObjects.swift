@@ -2,6 +2,7 @@ import LinuxSupport
 import ReachabilityFleet
 import ReachabilityLedger
 import ReachabilityServer
+import ReachabilityService
 
 extension Hub {
     /// Returns the JSON object of a machine. Times are by the hub's clock.
@@ -69,20 +70,39 @@ extension SilenceVerdict {
 }
 
 extension IncidentSummary {
+    /// The maximum number of sites in a line.
+    private static let lineLimit = 10
+
     /// Returns the incident as an item of a list.
     ///
-    /// - Parameter now: The time by the hub's clock.
-    func item(at now: Duration) -> Item {
-        Item(key: id, object: object(at: now), text: line(at: now))
+    /// - Parameters:
+    ///   - now: The time by the hub's clock.
+    ///   - siteCount: The number of sites of the fleet.
+    func item(at now: Duration, of siteCount: Int) -> Item {
+        Item(key: id, object: object(at: now, of: siteCount), text: line(at: now, of: siteCount))
     }
 
-    func object(at now: Duration) -> JSONObject {
+    /// The affected sites, and the number of sites of the fleet; nil if only one is affected.
+    func spread(of siteCount: Int) -> Incident.Spread? {
+        sites.count > 1 ? .init(target: target, sites: sites, total: max(siteCount, sites.count)) : nil
+    }
+
+    /// Returns a heading such as `No route at north`, or `erp is down from 3 of 4 sites`.
+    func heading(of siteCount: Int) -> String {
+        FaultDescription.heading(attribution, cause, at: site, spread(of: siteCount), isOver: end != nil)
+    }
+
+    func object(at now: Duration, of siteCount: Int) -> JSONObject {
         var object = JSONObject()
         object.add("schema", 1)
         object.add("id", id)
         object.add("site", site)
+        object.add("sites", Array(sites.prefix(Self.nameLimit)))
+        object.add("siteCount", sites.count)
+        object.add("siteTotal", max(siteCount, sites.count))
         object.add("devices", devices)
         object.add("deviceCount", deviceCount)
+        object.add("target", target)
         object.add("attribution", attribution.rawValue)
         object.add("cause", cause?.rawValue)
         object.add("start", Timestamp(real: start))
@@ -95,13 +115,17 @@ extension IncidentSummary {
         return object
     }
 
-    /// Returns a line such as `2026-11-21T08:15:30.123Z north: us.link for 4.001s, 12 devices, north-m1-door-7`.
-    func line(at now: Duration) -> String {
+    /// Returns a line such as `2026-11-21T08:15:30.123Z north: us.link for 4.001s, 12 devices, north-m1-door-7`. If the
+    /// incident affects several sites, the line has their names, such as `erp is down from 2 of 4 sites (north, south)`.
+    func line(at now: Duration, of siteCount: Int) -> String {
         let fault = "\(attribution.rawValue)\(cause.map { ".\($0.rawValue.printable)" } ?? "")"
         let length = "for \(max(.zero, (end ?? now) - start).people)\(end == nil ? ", ongoing" : "")"
         let unexplained = isUnexplained ? ", some unexplained" : ""
         let machines = deviceCount == 1 ? devices.first ?? "1 device" : "\(deviceCount) devices"
-        return "\(Timestamp(real: start).text) \(site): \(fault) \(length), \(machines)\(unexplained), \(id)"
+        let rest = sites.count - Self.lineLimit
+        let names = sites.prefix(Self.lineLimit).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+        let place = sites.count > 1 ? "\(heading(of: siteCount).printable) (\(names))" : site
+        return "\(Timestamp(real: start).text) \(place): \(fault) \(length), \(machines)\(unexplained), \(id)"
     }
 }
 
@@ -110,22 +134,23 @@ extension FleetIncident {
     static let partLimit = 10_000
 
     /// Returns the incident with the parts of its machines.
-    func item(at now: Duration) -> Item {
+    func item(at now: Duration, of siteCount: Int) -> Item {
         let summary = IncidentSummary(self)
-        var object = summary.object(at: now)
+        var object = summary.object(at: now, of: siteCount)
         let devices = devices.prefix(Self.partLimit)
         object.add("parts", devices.compactMap { device in parts[device].map { self.object(of: $0, device) } })
         return Item(
             key: id,
             object: object,
-            text: summary.line(at: now),
-            report: ([summary.line(at: now)] + devices.flatMap(lines)).joined(separator: "\n")
+            text: summary.line(at: now, of: siteCount),
+            report: ([summary.line(at: now, of: siteCount)] + devices.flatMap(lines)).joined(separator: "\n")
         )
     }
 
     private func object(of part: Part, _ device: String) -> JSONObject {
         var object = JSONObject()
-        object.add("device", device)
+        object.add("site", place(of: device)?.site ?? site)
+        object.add("device", place(of: device)?.device ?? device)
         object.add("isOpen", part.isOpen)
         object.add("silence", part.gap?.object(verdict(of: device)))
         object.add("outages", part.inOrder.map(\.object))
@@ -134,6 +159,7 @@ extension FleetIncident {
 
     private func lines(of device: String) -> [String] {
         guard let part = parts[device] else { return [] }
+        let device = isShared ? place(of: device)?.description ?? device : device
         let silence = part.gap.map { gap in
             let end = gap.until.map { "to \(Timestamp(real: $0).text)" } ?? "ongoing"
             let verdict = verdict(of: device) ?? .unexplained

@@ -19,13 +19,17 @@ package struct IncidentSummary: Hashable, Sendable {
     /// True if no machine had a fault.
     package let isHarmless: Bool
     package let deviceCount: Int
-    /// The first names in alphabetical order, at most ``nameLimit``.
+    /// The first names in alphabetical order, at most ``nameLimit``. If there are several sites, `SITE/DEVICE`.
     package let devices: [String]
+    /// The target that the machines cannot reach; nil for another fault.
+    package var target: String?
+    /// The sites of the machines, in alphabetical order.
+    package var sites: [String] = []
 }
 
 extension IncidentSummary {
     package init(_ incident: FleetIncident) {
-        let fault = incident.fault
+        let (fault, keys) = (incident.fault, incident.devices.prefix(Self.nameLimit))
         self.init(
             id: incident.id,
             site: incident.site,
@@ -36,7 +40,9 @@ extension IncidentSummary {
             isUnexplained: incident.isUnexplained,
             isHarmless: incident.isHarmless,
             deviceCount: incident.parts.count,
-            devices: Array(incident.devices.prefix(Self.nameLimit))
+            devices: keys.compactMap { incident.isShared ? incident.place(of: $0)?.description : $0 },
+            target: fault.attribution == .them ? incident.target : nil,
+            sites: incident.sites.sorted()
         )
     }
 }
@@ -68,7 +74,9 @@ package struct HubChanges: Sendable {
     /// The part of one machine in an incident.
     package struct Part: Hashable, Sendable {
         package let incident: String
-        package let device: String
+        /// The key of the machine in the incident.
+        package let key: String
+        package let place: DeviceID
         package let part: FleetIncident.Part
     }
 
@@ -79,12 +87,12 @@ package struct HubChanges: Sendable {
 
     package var isEmpty: Bool { devices.isEmpty && incidents.isEmpty && parts.isEmpty }
 
-    /// Adds an incident with the parts of some machines.
-    package mutating func add(_ incident: FleetIncident, _ devices: some Sequence<String>) {
+    /// Adds an incident with the parts of some machines, by their keys in the incident.
+    package mutating func add(_ incident: FleetIncident, _ keys: some Sequence<String>) {
         incidents.append(IncidentSummary(incident))
-        for device in devices {
-            guard let part = incident.parts[device] else { continue }
-            parts.append(Part(incident: incident.id, device: device, part: part))
+        for key in keys {
+            guard let part = incident.parts[key], let place = incident.place(of: key) else { continue }
+            parts.append(Part(incident: incident.id, key: key, place: place, part: part))
         }
     }
 }

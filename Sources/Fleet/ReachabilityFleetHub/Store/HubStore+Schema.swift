@@ -191,6 +191,19 @@ extension HubStore {
                     """
             )
         }
+        migrator.registerMigration("sites") { db in
+            // An incident may affect machines of other sites. The key of such a machine in `part` is SITE/DEVICE.
+            try db.execute(
+                sql: """
+                    ALTER TABLE incident ADD COLUMN target TEXT;
+                    ALTER TABLE incident ADD COLUMN siteCount INTEGER NOT NULL DEFAULT 1;
+                    CREATE INDEX partByOtherSite ON part (substr(device, 1, instr(device, '/') - 1), incident)
+                        WHERE instr(device, '/') > 0;
+                    CREATE INDEX partOfOtherSite ON part (substr(device, instr(device, '/') + 1), incident)
+                        WHERE instr(device, '/') > 0;
+                    """
+            )
+        }
         return migrator
     }
 }

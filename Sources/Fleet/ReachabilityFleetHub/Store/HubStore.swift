@@ -58,22 +58,22 @@ package final class HubStore: Sendable {
     }
 
     private static func forget(_ place: DeviceID, _ db: Database) throws {
-        for sql in [
-            "DELETE FROM device WHERE site = :site AND device = :device",
-            "DELETE FROM outage WHERE site = :site AND device = :device",
-            """
-            UPDATE incident SET deviceCount = deviceCount - 1 WHERE site = :site
-                AND id IN (SELECT incident FROM part WHERE device = :device)
-            """,
-            """
-            DELETE FROM part WHERE device = :device
+        func execute(_ sql: String, _ arguments: StatementArguments) throws {
+            try db.cachedStatement(sql: sql).execute(arguments: arguments)
+        }
+        for table in ["device", "outage"] {
+            try execute("DELETE FROM \(table) WHERE site = ? AND device = ?", [place.site, place.device])
+        }
+        let sql = """
+            SELECT incident, device FROM part WHERE device = :key OR device = :device
                 AND (SELECT site FROM incident WHERE id = part.incident) = :site
-            """,
-            "DELETE FROM incident WHERE site = :site AND deviceCount = 0",
-        ] {
-            let statement = try db.cachedStatement(sql: sql)
-            let names = ["site": place.site, "device": place.device].filter { sql.contains(":\($0.key)") }
-            try statement.execute(arguments: StatementArguments(names))
+            """
+        let names = ["key": place.description, "device": place.device, "site": place.site]
+        for row in try Row.fetchAll(db, sql: sql, arguments: StatementArguments(names)) {
+            let (incident, key): (String, String) = (row[0], row[1])
+            try execute("DELETE FROM part WHERE incident = ? AND device = ?", [incident, key])
+            try execute("UPDATE incident SET deviceCount = deviceCount - 1 WHERE id = ?", [incident])
+            try execute("DELETE FROM incident WHERE id = ? AND deviceCount = 0", [incident])
         }
     }
 
@@ -82,27 +82,23 @@ package final class HubStore: Sendable {
     /// - Returns: The number of deleted incidents.
     package func deleteIncidents(endedBefore moment: Duration, limit: Int) throws(HistoryError) -> Int {
         try database.write { db in
-            let sql = "SELECT id, site FROM incident WHERE \"end\" < ? ORDER BY start LIMIT ?"
+            let sql = "SELECT id, site, start FROM incident WHERE \"end\" < ? ORDER BY start LIMIT ?"
             let gone = try Row.fetchAll(db, sql: sql, arguments: [moment.milliseconds, limit])
-            for row in gone { try Self.delete(row[0], at: row[1], db) }
+            for row in gone { try Self.delete(try Self.incident(row, db).incident, db) }
             return gone.count
         }
     }
 
-    private static func delete(_ incident: String, at site: String, _ db: Database) throws {
-        for row in try Row.fetchAll(
-            db,
-            sql: "SELECT device, record FROM part WHERE incident = ?",
-            arguments: [incident]
-        ) {
-            guard let part = try? FleetIncident.Part(record: bytes(row[1])) else { continue }
+    private static func delete(_ incident: FleetIncident, _ db: Database) throws {
+        for (key, part) in incident.parts {
+            guard let place = incident.place(of: key) else { continue }
             for id in part.outages.keys {
                 let sql = "DELETE FROM outage WHERE site = ? AND device = ? AND id = ?"
-                try db.execute(sql: sql, arguments: [site, row[0] as String, id])
+                try db.execute(sql: sql, arguments: [place.site, place.device, id])
             }
         }
-        try db.execute(sql: "DELETE FROM part WHERE incident = ?", arguments: [incident])
-        try db.execute(sql: "DELETE FROM incident WHERE id = ?", arguments: [incident])
+        try db.execute(sql: "DELETE FROM part WHERE incident = ?", arguments: [incident.id])
+        try db.execute(sql: "DELETE FROM incident WHERE id = ?", arguments: [incident.id])
     }
 
     private static func save(_ device: HubDevice, _ db: Database) throws {
@@ -117,34 +113,31 @@ package final class HubStore: Sendable {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO incident
-                    (id, site, start, "end", attribution, cause, isUnexplained, isHarmless, deviceCount)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    (id, site, start, "end", attribution, cause, isUnexplained, isHarmless, deviceCount, target, siteCount)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET start = excluded.start, "end" = excluded."end",
                     attribution = excluded.attribution, cause = excluded.cause,
                     isUnexplained = excluded.isUnexplained, isHarmless = excluded.isHarmless,
-                    deviceCount = excluded.deviceCount
+                    deviceCount = excluded.deviceCount, target = excluded.target, siteCount = excluded.siteCount
                 """
         )
         try statement.execute(
             arguments: [
                 incident.id, incident.site, incident.start.milliseconds, incident.end?.milliseconds,
                 incident.attribution.rawValue, incident.cause?.rawValue, incident.isUnexplained, incident.isHarmless,
-                incident.deviceCount,
+                incident.deviceCount, incident.target, incident.sites.count,
             ]
         )
     }
 
     private static func save(_ part: HubChanges.Part, _ db: Database) throws {
         try db.cachedStatement(sql: "INSERT OR REPLACE INTO part (incident, device, record) VALUES (?, ?, ?)")
-            .execute(arguments: [part.incident, part.device, String(decoding: part.part.record, as: UTF8.self)])
+            .execute(arguments: [part.incident, part.key, String(decoding: part.part.record, as: UTF8.self)])
         let statement = try db.cachedStatement(
-            sql: """
-                INSERT OR IGNORE INTO outage (site, device, id)
-                SELECT site, ?, ? FROM incident WHERE id = ?
-                """
+            sql: "INSERT OR IGNORE INTO outage (site, device, id) VALUES (?, ?, ?)"
         )
         for id in part.part.outages.keys {
-            try statement.execute(arguments: [part.device, id, part.incident])
+            try statement.execute(arguments: [part.place.site, part.place.device, id])
         }
     }
 }
@@ -200,7 +193,8 @@ extension HubStore {
             let rows = try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT id, site, start, "end", attribution, cause, isUnexplained, isHarmless, deviceCount
+                    SELECT id, site, start, "end", attribution, cause, isUnexplained, isHarmless, deviceCount, target,
+                        siteCount
                     FROM incident WHERE \(conditions) ORDER BY start DESC, id DESC LIMIT ?
                     """,
                 arguments: arguments + [query.limit]
@@ -228,11 +222,19 @@ extension HubStore {
             conditions.append(condition)
             arguments += StatementArguments(values)
         }
-        if let site = query.site { require("site = ?", [site]) }
-        if query.isOpen { require("\"end\" IS NULL", []) }
-        if let device = query.device {
-            require("EXISTS (SELECT 1 FROM part WHERE part.device = ? AND part.incident = incident.id)", [device])
+        // The indices of machines of other sites are used only for these expressions.
+        let others = "SELECT incident FROM part WHERE instr(device, '/') > 0 AND substr(device"
+        let known = "EXISTS (SELECT 1 FROM part WHERE part.device = ? AND part.incident = incident.id)"
+        switch (query.site, query.device) {
+        case (let site?, nil):
+            require("(site = ? OR id IN (\(others), 1, instr(device, '/') - 1) = ?))", [site, site])
+        case (nil, let device?):
+            require("(\(known) OR id IN (\(others), instr(device, '/') + 1) = ?))", [device, device])
+        case (let site?, let device?):
+            require("(site = ? AND \(known) OR \(known))", [site, device, "\(site)/\(device)"])
+        case (nil, nil): break
         }
+        if query.isOpen { require("\"end\" IS NULL", []) }
         if isPaged, let after = query.after {
             require("(start, id) < (SELECT start, id FROM incident WHERE id = ?)", [after])
         }
@@ -261,9 +263,19 @@ extension HubStore {
     }
 
     private static func summary(_ row: Row, _ db: Database) throws -> IncidentSummary {
-        IncidentSummary(
-            id: row[0],
-            site: row[1],
+        let (id, site, siteCount): (String, String, Int) = (row[0], row[1], row[10])
+        let keys = try String.fetchAll(
+            db,
+            sql: "SELECT device FROM part WHERE incident = ? ORDER BY device LIMIT ?",
+            arguments: [id, IncidentSummary.nameLimit]
+        )
+        let named = """
+            SELECT DISTINCT CASE instr(device, '/') WHEN 0 THEN ? ELSE substr(device, 1, instr(device, '/') - 1) END
+            FROM part WHERE incident = ? ORDER BY 1
+            """
+        return IncidentSummary(
+            id: id,
+            site: site,
             start: .milliseconds(row[2] as Int64),
             end: (row[3] as Int64?).map { .milliseconds($0) },
             attribution: row.attribution,
@@ -271,11 +283,9 @@ extension HubStore {
             isUnexplained: row[6],
             isHarmless: row[7],
             deviceCount: row[8],
-            devices: try String.fetchAll(
-                db,
-                sql: "SELECT device FROM part WHERE incident = ? ORDER BY device LIMIT ?",
-                arguments: [row[0] as String, IncidentSummary.nameLimit]
-            )
+            devices: siteCount > 1 ? keys.map { $0.contains("/") ? $0 : "\(site)/\($0)" } : keys,
+            target: row[9],
+            sites: siteCount > 1 ? try String.fetchAll(db, sql: named, arguments: [site, id]) : [site]
         )
     }
 }

@@ -40,6 +40,12 @@ package struct LocalTime: Hashable, Sendable {
         return (parts[0], parts[1], zone.abbreviation(for: date) ?? zone.identifier)
     }
 
+    /// Returns the start of the local day that contains an instant. Both are durations since 1970.
+    package func startOfDay(at moment: Duration) -> Duration {
+        let day = shown(at: moment.components.seconds).floored(by: Self.day)
+        return .seconds(self.moment(showing: day * Self.day))
+    }
+
     private func offset(at moment: Int64) -> Int64 {
         Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: TimeInterval(moment))))
     }

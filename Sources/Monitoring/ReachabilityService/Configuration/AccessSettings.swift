@@ -220,9 +220,22 @@ package struct FleetSettings: Hashable, Sendable {
     package var willDelay: Duration?
     /// The commands that the agent accepts from the hub.
     package var allow: [String] = []
+    /// Whether the agent announces the machine to Home Assistant or removes it; nil for neither.
+    package var homeAssistant: Bool?
+    /// The discovery prefix of Home Assistant; nil for the default.
+    package var homeAssistantPrefix: String?
 }
 
 extension FleetSettings {
+    /// The rule of a discovery prefix for error messages.
+    package static let prefixRule = "1 to 8 names of letters, digits, \".\", \"_\" and \"-\", separated by \"/\""
+
+    /// Returns a Boolean value that indicates whether a text can be a discovery prefix, which is the start of an MQTT topic.
+    package static func isPrefix(_ text: String) -> Bool {
+        let levels = text.split(at: "/", omittingEmptySubsequences: false)
+        return levels.count <= 8 && levels.allSatisfy { FleetName.isValid(String($0)) }
+    }
+
     /// The allowed values of `allow`.
     static let commands = ["check", "report"]
 
@@ -256,6 +269,12 @@ extension FleetSettings {
         for (index, word) in allow.enumerated() where !Self.commands.contains(word) {
             table.report("allow[\(index + 1)]", "must be \(Self.commands.joined(separator: " or ")), not \"\(word)\"")
         }
+        let homeAssistant = table.flag("home-assistant")
+        if homeAssistant != nil, names.contains(where: { $0?.contains(".") ?? false }) {
+            table.report("home-assistant", "requires a site and a device without \".\"")
+        }
+        let prefix = table.text("home-assistant-prefix")
+        if let prefix, !Self.isPrefix(prefix) { table.report("home-assistant-prefix", "must be \(Self.prefixRule)") }
         guard let broker, let site = names[0], let device = names[1] else { return nil }
         self.init(
             broker: broker,
@@ -267,7 +286,9 @@ extension FleetSettings {
             jitter: jitter,
             refresh: refresh,
             willDelay: willDelay,
-            allow: allow
+            allow: allow,
+            homeAssistant: homeAssistant,
+            homeAssistantPrefix: prefix
         )
     }
 }

@@ -57,10 +57,26 @@ package struct Incident: Hashable, Sendable {
         package let isUnexplained: Bool
         /// A Boolean value that indicates whether no machine had a fault. Then the end is reported only if the beginning was.
         package let isHarmless: Bool
+        /// The sites of the machines; nil if only one site is affected.
+        package let spread: Spread?
 
-        package init(names: [String], count: Int, isUnexplained: Bool, isHarmless: Bool) {
+        package init(names: [String], count: Int, isUnexplained: Bool, isHarmless: Bool, spread: Spread? = nil) {
             (self.names, self.count) = (names, count)
-            (self.isUnexplained, self.isHarmless) = (isUnexplained, isHarmless)
+            (self.isUnexplained, self.isHarmless, self.spread) = (isUnexplained, isHarmless, spread)
+        }
+    }
+
+    /// The sites of an incident that affects several sites of a fleet.
+    package struct Spread: Hashable, Sendable {
+        /// The target that the machines cannot reach; nil for another fault.
+        package let target: String?
+        /// The names of the affected sites in alphabetical order.
+        package let sites: [String]
+        /// The number of sites of the fleet.
+        package let total: Int
+
+        package init(target: String?, sites: [String], total: Int) {
+            (self.target, self.sites, self.total) = (target, sites, total)
         }
     }
 
@@ -122,6 +138,7 @@ package struct Incident: Hashable, Sendable {
     /// Returns a copy with only the members that a notifier reports; nil without such members.
     package func part(of notifier: NotifierSettings) -> Incident? {
         guard notifier.targets != nil else { return self }
+        if let sites = machines?.spread?.sites { return sites.contains(where: notifier.reports) ? self : nil }
         var part = self
         part.members = members.filter { notifier.reports($0.target) }
         return part.members.isEmpty ? nil : part
@@ -145,7 +162,8 @@ package struct Notification: Hashable, Sendable {
     /// The names of the placeholders in templates, which are those of the variables of programs in lower case.
     static let fields = common + ["target", "targets", "outage", "reason", "ending", "actor"]
     /// The names for a hub.
-    static let hubFields = common + ["page", "site", "devices", "device_count", "unexplained", "harmless"]
+    static let hubFields =
+        common + ["page", "site", "sites", "target", "devices", "device_count", "unexplained", "harmless"]
     private static let common = [
         "title", "message", "text", "event", "id", "notifier", "host", "incident", "attribution", "cause", "start",
         "end", "duration_ms", "delayed",

@@ -95,6 +95,12 @@ package struct FleetAgentArguments: CompanionArguments {
     @Option(help: ArgumentHelp("Allow this remote command: check or report; repeatable.", valueName: "command"))
     package var allow: [String] = []
 
+    @Flag(inversion: .prefixedNo, help: "Add this machine to Home Assistant, or remove it.")
+    package var homeAssistant: Bool?
+
+    @Option(help: .rare("The discovery prefix of Home Assistant.", "topic"))
+    package var homeAssistantPrefix: String?
+
     package init() {}
 }
 

@@ -1,0 +1,157 @@
+package import LinuxSupport
+import MQTT
+package import ReachabilityFleet
+
+/// The announcement of a machine to Home Assistant over MQTT. A value.
+///
+/// Source: Home Assistant, MQTT integration, "Device discovery payload".
+package struct HomeAssistant: Hashable, Sendable {
+    /// The default of the option `discovery_prefix` of Home Assistant.
+    package static let usualPrefix = "homeassistant"
+    /// The interval at which the summary is updated.
+    static let interval = Duration.seconds(60)
+    /// The delay after an event of the service.
+    static let eventDelay = Duration.seconds(1)
+
+    private let prefix: String
+    /// False to remove the machine from Home Assistant.
+    let isEnabled: Bool
+    /// The version of the program.
+    private let version: String
+
+    package init(prefix: String, isEnabled: Bool, version: String) {
+        (self.prefix, self.isEnabled, self.version) = (prefix, isEnabled, version)
+    }
+
+    /// Whether the topic of a machine can contain its names. Home Assistant ignores topics with other characters.
+    package static func supports(_ place: DeviceID) -> Bool { !place.description.contains(".") }
+
+    /// Returns the retained message that announces or removes a machine.
+    func message(for place: DeviceID) -> BrokerMessage {
+        BrokerMessage(
+            topic: "\(prefix)/device/\(place)/config",
+            payload: isEnabled ? object(for: place).bytes : [],
+            isRetained: true
+        )
+    }
+
+    private func object(for place: DeviceID) -> JSONObject {
+        let topic = FleetTopic.device(place, .state).description
+        var device = JSONObject()
+        device.add("identifiers", [Self.identifier(of: place)])
+        device.add("name", place.device)
+        device.add("manufacturer", "network-reachability")
+        device.add("model", "reachability fleet agent")
+        device.add("sw_version", version)
+        var origin = JSONObject()
+        origin.add("name", "network-reachability")
+        origin.add("sw_version", version)
+        var availability = JSONObject()
+        availability.add("topic", topic)
+        // Announced absences and the will are the other states.
+        availability.add("value_template", "{{ 'online' if value_json.state == 'online' else 'offline' }}")
+        var components = JSONObject()
+        for entity in Self.entities { components.add(entity.id, entity.object(of: place)) }
+        var object = JSONObject()
+        object.add("device", device)
+        object.add("origin", origin)
+        object.add("availability", [availability])
+        object.add("state_topic", topic)
+        object.add("qos", 1)
+        object.add("components", components)
+        return object
+    }
+
+    fileprivate static func identifier(of place: DeviceID) -> String { "reachability/\(place)" }
+
+    /// An entity of the machine in Home Assistant.
+    private struct Entity {
+        let id: String
+        let platform: String
+        let name: String
+        /// The key in ``DeviceSummary``.
+        let key: String
+        /// The divisor of the number with this key; nil for a text.
+        var divisor: Int?
+        var settings: [(key: String, value: String)] = []
+        /// The possible values; empty for any value.
+        var options: [String] = []
+
+        func object(of place: DeviceID) -> JSONObject {
+            // Without a value the template returns None, which Home Assistant shows as unknown.
+            let value = "value_json.get('summary', {}).get('\(key)')"
+            let number = divisor.map { "{{ \(value) / \($0) if \(value) is number else None }}" }
+            var object = JSONObject()
+            object.add("platform", platform)
+            object.add("name", name)
+            object.add("unique_id", "\(HomeAssistant.identifier(of: place))/\(id)")
+            object.add("value_template", number ?? "{{ \(value) }}")
+            for (key, value) in settings { object.add(key, value) }
+            if !options.isEmpty { object.add("options", options) }
+            return object
+        }
+    }
+
+    private static let entities = [
+        Entity(
+            id: "internet",
+            platform: "binary_sensor",
+            name: "Internet",
+            key: "internet",
+            settings: [("device_class", "connectivity"), ("payload_on", "up"), ("payload_off", "down")]
+        ),
+        Entity(
+            id: "party",
+            platform: "sensor",
+            name: "Responsible party",
+            key: "party",
+            settings: [("device_class", "enum")],
+            options: DeviceSummary.Party.allCases.map(\.rawValue)
+        ),
+        Entity(id: "last_cause", platform: "sensor", name: "Last cause", key: "lastCause"),
+        Entity(
+            id: "lost_today",
+            platform: "sensor",
+            name: "Time lost today",
+            key: "lostTodaySeconds",
+            settings: [("device_class", "duration"), ("unit_of_measurement", "s"), ("state_class", "measurement")]
+        ),
+        Entity(
+            id: "latency",
+            platform: "sensor",
+            name: "Latency",
+            key: "latencyMicroseconds",
+            divisor: 1000,
+            settings: [("device_class", "duration"), ("unit_of_measurement", "ms"), ("state_class", "measurement")]
+        ),
+    ]
+}
+
+extension AgentMachine {
+    /// Announces the machine to Home Assistant, or removes it.
+    mutating func announce() {
+        guard let homeAssistant = options.homeAssistant else { return }
+        act(.publish(homeAssistant.message(for: options.place), .announcement))
+        if homeAssistant.isEnabled { updateSummary() }
+    }
+
+    /// Reads the summary from the service unless that is in progress.
+    mutating func updateSummary() {
+        summaryAt = world.now() + HomeAssistant.interval
+        guard !isReadingSummary else { return }
+        isReadingSummary = true
+        act(.readSummary)
+    }
+
+    mutating func take(_ summary: DeviceSummary?) {
+        isReadingSummary = false
+        guard summary != self.summary else { return }
+        self.summary = summary
+        if link.state == .connected { report() }
+    }
+
+    /// Updates the summary soon, because an event may have changed it.
+    mutating func hastenSummary() {
+        if let summaryAt { self.summaryAt = min(summaryAt, world.now() + HomeAssistant.eventDelay) }
+    }
+}
