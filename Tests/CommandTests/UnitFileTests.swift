@@ -80,7 +80,10 @@ import Testing
         let text = try String(contentsOfFile: FleetAuthorityLab.examples + "/" + unit, encoding: .utf8)
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
         // Only the broker is invalid.
-        let values = ["${BROKER}": "http://192.0.2.1", "${SITE}": "hq", "${DEVICE}": "door-7", "%d": "/nowhere"]
+        let values = [
+            "${BROKER}": "http://192.0.2.1", "${SITE}": "hq", "${DEVICE}": "door-7", "%d": "/nowhere",
+            "$OPTIONS": "--home-assistant",
+        ]
         let filled = values.reduce(String(line.dropFirst(10))) { $0.replacing($1.key, with: $1.value) }
         let words = filled.split(separator: " ").map(String.init)
         #expect(words.first == "/usr/bin/reachability")

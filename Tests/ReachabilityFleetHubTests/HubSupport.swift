@@ -17,12 +17,12 @@ func report(_ seconds: Int, boot: String = "one") -> DeviceState.Report {
     DeviceState.Report(boot: boot, wall: at(seconds), bootTime: .seconds(seconds), refresh: .seconds(300))
 }
 
-func outage(_ id: String, _ start: Int, _ end: Int?) -> DeviceOutage {
+func outage(_ id: String, _ start: Int, _ end: Int?, target: String? = nil) -> DeviceOutage {
     DeviceOutage(
         id: id,
-        target: "internet",
-        attribution: .us,
-        cause: .link,
+        target: target ?? "internet",
+        attribution: target == nil ? .us : .them,
+        cause: target == nil ? .link : .host,
         start: at(start),
         end: end.map { at($0) }
     )

@@ -43,3 +43,47 @@ struct EventPageTests {
         #expect(DeviceAnswer(to: .detail, body: Array("[]".utf8)).problem != nil)
     }
 }
+
+/// The summary of a machine, read from responses of its service.
+@Suite struct DeviceSummaryTests {
+    private static func summary(
+        _ attribution: String,
+        check: String = "null",
+        seconds: String = #"{"up":1,"us":1.5,"upstream":60,"them":0.25,"unknown":9}"#
+    ) throws -> DeviceSummary {
+        try DeviceSummary(
+            target: Array(#"{"schema":1,"attribution":"\#(attribution)","check":\#(check)}"#.utf8),
+            availability: Array(#"{"schema":1,"items":[{"seconds":\#(seconds)}],"next":null}"#.utf8)
+        )
+    }
+
+    @Test(
+        arguments: [
+            ("up", true, DeviceSummary.Party.none), ("us", false, .machine), ("upstream", false, .provider),
+            ("them", false, .target), ("unknown", nil, nil),
+        ] as [(String, Bool?, DeviceSummary.Party?)]
+    )
+    func `the attribution decides whether the internet is up and names the party`(
+        attribution: String,
+        isUp: Bool?,
+        party: DeviceSummary.Party?
+    ) throws {
+        let summary = try Self.summary(attribution, check: #"{"latencyMicroseconds":8200}"#)
+        #expect(summary.isUp == isUp && summary.party == party)
+        // Time that was not observed is not lost.
+        #expect(summary.lostToday == .milliseconds(61_750) && summary.latency == .microseconds(8200))
+        #expect(try Self.summary(attribution).latency == nil)
+    }
+
+    @Test func `without results of the service the kernel's path counts`() {
+        for (path, isUp) in [("reachable", true), ("notReachable", false), ("unknown", nil), (nil, nil)] {
+            let summary = DeviceSummary(path: path)
+            #expect(summary.isUp == isUp && summary.party == nil && summary.lostToday == nil)
+        }
+    }
+
+    @Test(arguments: ["-1", "1e300", "\"1\"", "1e999"])
+    func `a duration out of range is refused`(number: String) {
+        #expect(throws: PayloadError.self) { try Self.summary("up", seconds: #"{"us":\#(number)}"#) }
+    }
+}

@@ -30,12 +30,13 @@ func outage(
     _ id: String = "o1",
     _ attribution: Attribution = .us,
     _ cause: OutageCause? = .link,
+    target: String = "internet",
     from start: Int,
     to end: Int?
 ) -> DeviceOutage {
     DeviceOutage(
         id: id,
-        target: "internet",
+        target: target,
         attribution: attribution,
         cause: cause,
         start: machineWall(start),

@@ -28,9 +28,8 @@ extension TOMLNode {
     /// The keys whose texts are not secrets.
     static let shown: Set<String> = [
         "after", "allow", "authority", "certificate", "checks", "clients", "daily", "device", "dns", "exec", "expect",
-        "family", "for", "format", "from", "home-assistant-prefix", "host",
-        "hosts", "http", "https", "interface", "interval",
-        "interval-when-down",
+        "family", "for", "format", "from", "host", "hosts", "http", "https", "interface", "interval",
+        "home-assistant-prefix", "interval-when-down",
         "jitter",
         "keep", "key", "limit", "mark", "max-size", "name", "namespace", "only", "path", "policy", "quiet", "refresh",
         "remind", "scope", "sendmail",
