@@ -16,7 +16,7 @@ struct HomeAssistantTests {
 
     private static func summary(lost seconds: Int, _ latency: Duration? = nil) -> DeviceSummary {
         var summary = DeviceSummary(path: "reachable")
-        (summary.party, summary.lostToday, summary.latency) = (DeviceSummary.Party.none, .seconds(seconds), latency)
+        (summary.party, summary.lostToday, summary.latency) = (DeviceSummary.Party.noParty, .seconds(seconds), latency)
         return summary
     }
 

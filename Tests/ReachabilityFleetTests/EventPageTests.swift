@@ -59,7 +59,7 @@ struct EventPageTests {
 
     @Test(
         arguments: [
-            ("up", true, DeviceSummary.Party.none), ("us", false, .machine), ("upstream", false, .provider),
+            ("up", true, DeviceSummary.Party.noParty), ("us", false, .machine), ("upstream", false, .provider),
             ("them", false, .target), ("unknown", nil, nil),
         ] as [(String, Bool?, DeviceSummary.Party?)]
     )

@@ -28,7 +28,7 @@ struct FleetExampleTests {
         let place = directory.file("fleet")
         let host = LabBroker.freeHost()
         let made = try await LabThread.detached {
-            try LabProcess(Self.folder + "/make-certificates", [place, host, "door-7", "hub"]).wait()
+            try LabProcess(Self.folder + "/make-certificates", [place, host, "door-7", "hub", "homeassistant"]).wait()
         }
         #expect(made.status == 0 && made.errors.isEmpty)
         try directory.write("fleet/acl", try String(contentsOfFile: Self.folder + "/acl", encoding: .utf8))
@@ -48,6 +48,12 @@ struct FleetExampleTests {
         _ = try await hub.connected()
         try await hub.subscribe("reach/v1/#")
 
+        options = BrokerOptions(address: broker.address, client: "homeassistant")
+        options.tls = Self.tls("homeassistant", in: place)
+        let home = try await BrokerPeer.begin(MosquittoBroker(), options)
+        _ = try await home.connected()
+        for filter in ["homeassistant/+/+/+/config", "reach/v1/+/+/state"] { try await home.subscribe(filter) }
+
         // A machine that claims to be the hub gets a separate session, and the hub keeps its own.
         var disguise = BrokerOptions(address: broker.address, client: "hub")
         disguise.tls = Self.tls("door-7", in: place)
@@ -64,13 +70,15 @@ struct FleetExampleTests {
             return try await RunningCommand.start([
                 "fleet", "agent", "--broker", broker.address.description, "--site", "hq", "--device", device, "--state",
                 "none", "--socket", "/nowhere", "--jitter", "10ms", "--authority", tls.authority ?? "", "--certificate",
-                tls.certificate ?? "", "--key", tls.key ?? "",
+                tls.certificate ?? "", "--key", tls.key ?? "", "--home-assistant",
             ])
         }
         let good = try await agent("door-7")
         let birth = try await hub.message()
         #expect(birth.topic == "reach/v1/hq/door-7/state")
         #expect(try DeviceState(birth.payload).standing == .online)
+        let heard = [try await home.message().topic, try await home.message().topic]
+        #expect(Set(heard) == ["reach/v1/hq/door-7/state", "homeassistant/device/hq/door-7/config"])
         hub.connection.publish(
             BrokerMessage(topic: "reach/v1/hq/door-7/cmd", payload: DeviceCommand.report(outage: "a").bytes)
         )

@@ -37,17 +37,50 @@ struct FleetNotifyTests {
         #expect(try await Command.run(reload).status == 78)
         #expect(try await hub.end() == 0)
     }
+
+    @Test func `a target that machines of several sites cannot reach is one incident and one notification`()
+        async throws
+    {
+        let lab = try await FleetLab.start()
+        let directory = lab.serve.directory
+        let told = directory.file("told")
+        let line = "$REACHABILITY_EVENT $REACHABILITY_TARGET $(echo $REACHABILITY_SITES)"
+        try directory.write("hook", "#!/bin/sh\necho \"\(line)\" >>\(told)\n")
+        let notify = "[[notify]]\nname = \"local\"\nexec = \"\(directory.file("hook"))\"\nafter = \"1s\"\n"
+        try directory.write("hub.toml", "schema = 1\n" + notify, mode: 0o644)
+        let hub = try await HubLab.start(lab, ["--config", directory.file("hub.toml")])
+        let sites = PlayedSite(lab.hub, 1, at: ["east", "north", "south", "west"])
+        defer { sites.end() }
+        sites.come("a")
+        try await hub.until("/v1/devices") {
+            $0.count == 4 && $0.allSatisfy { $0["standing"] as? String == "online" }
+        }
+        sites.fail("erp", at: ["north", "south", "west"])
+        try await waitUntil {
+            (try? String(contentsOfFile: told, encoding: .utf8)) == "began erp north south west\n"
+        }
+        let incidents = try await hub.items("/v1/incidents")
+        #expect(incidents.count == 1 && incidents.first?["siteTotal"] as? Int == 4)
+        let socket = ["--socket", directory.file("hub.sock")]
+        let list = try await Command.run(["fleet", "incidents", "--open"] + socket)
+        #expect(list.output.contains(" erp is down from 3 of 4 sites (north, south, west): them.host for "), "\(list)")
+        #expect(try await Command.run(["fleet", "incidents", "--site", "south"] + socket).output == list.output)
+        #expect(try await Command.run(["fleet", "incidents", "--site", "east"] + socket).output.isEmpty)
+        #expect(try await hub.end() == 0)
+    }
 }
 
-/// Simulated machines of a site, which send the messages of agents.
+/// Simulated machines of sites, which send the messages of agents.
 private final class PlayedSite: Sendable {
     private let peer: BrokerPeer
-    private let devices: [String]
+    private let devices: [DeviceID]
     private let session = Locked("")
     private let answering = Locked<Task<Void, Never>?>(nil)
 
-    init(_ peer: BrokerPeer, _ count: Int) {
-        (self.peer, devices) = (peer, (0..<count).map { "d\($0)" })
+    /// - Parameter count: The number of machines of each site.
+    init(_ peer: BrokerPeer, _ count: Int, at sites: [String] = ["hq"]) {
+        self.peer = peer
+        devices = sites.flatMap { site in (0..<count).compactMap { DeviceID(site: site, device: "d\($0)") } }
         let task = Task { [self] in
             while !Task.isCancelled, let message = try? await peer.message(within: .seconds(300)) { answer(message) }
         }
@@ -66,16 +99,27 @@ private final class PlayedSite: Sendable {
         for device in devices { say(state.bytes, device, "state", true) }
     }
 
+    /// The machines of some sites report the failure of a target.
+    func fail(_ target: String, at sites: [String]) {
+        let (session, now) = (session.withLock(\.self), SystemClock.real)
+        for device in devices where sites.contains(device.site) {
+            let outage = DeviceOutage(id: "o", target: target, attribution: .them, cause: .host, start: now, end: nil)
+            let position = EventPosition(epoch: "e", number: 1)
+            let event = DeviceEvent(session: session, position: position, wall: now, kind: .outage(outage))
+            say(event.bytes, device, "event", false)
+        }
+    }
+
     func end() { answering.withLock { $0?.cancel() } }
 
     private func answer(_ message: BrokerMessage) {
         guard case .device(let place, .command)? = FleetTopic(message.topic),
             case .replay(let replay)? = try? DeviceCommand(message.payload)
         else { return }
-        arrive(place.device, isRetained: false, mark: replay.mark)
+        arrive(place, isRetained: false, mark: replay.mark)
     }
 
-    private func arrive(_ device: String, isRetained: Bool, mark: String? = nil) {
+    private func arrive(_ device: DeviceID, isRetained: Bool, mark: String? = nil) {
         let session = session.withLock(\.self)
         let now = SystemClock.real
         let report = DeviceState.Report(boot: "one", wall: now, bootTime: .seconds(1000), refresh: .seconds(900))
@@ -86,9 +130,9 @@ private final class PlayedSite: Sendable {
         }
     }
 
-    private func say(_ payload: [UInt8], _ device: String, _ kind: String, _ isRetained: Bool) {
+    private func say(_ payload: [UInt8], _ device: DeviceID, _ kind: String, _ isRetained: Bool) {
         _ = peer.connection.publish(
-            BrokerMessage(topic: "reach/v1/hq/\(device)/\(kind)", payload: payload, isRetained: isRetained)
+            BrokerMessage(topic: "reach/v1/\(device)/\(kind)", payload: payload, isRetained: isRetained)
         )
     }
 }

@@ -5,7 +5,7 @@ import ReachabilityLedger
 package struct DeviceSummary: Hashable, Sendable {
     /// The party responsible for the current outage.
     package enum Party: String, Sendable, CaseIterable {
-        case none
+        case noParty = "none"
         case machine = "this machine"
         case provider, target
     }
@@ -38,7 +38,7 @@ extension DeviceSummary {
     package init(target: [UInt8], availability: [UInt8]) throws(PayloadError) {
         let state = try Payload(target, longest: 1 << 20)
         switch try state.word("attribution", Attribution.self) {
-        case .up: (isUp, party) = (true, Party.none)
+        case .up: (isUp, party) = (true, Party.noParty)
         case .us: (isUp, party) = (false, .machine)
         case .upstream: (isUp, party) = (false, .provider)
         case .them: (isUp, party) = (false, .target)
