@@ -143,6 +143,26 @@ struct MosquittoTests {
         #expect(error.description.contains(": not authorized; check the client's certificate"))
     }
 
+    @Test func `a client logs in with a user name and the first line of a password file`() async throws {
+        // The password is `secret`.
+        let line =
+            #"door:$6$MDEyMzQ1Njc4OWFi$qEXipeLbgxRlwd06QHfY5WITkUZg0jLg9SZbXzq3ifXjfj+v3GbJGrSfC5PAg3UNCS+UFfbhUIZX4bmIAs330w=="#
+        let files = [
+            "users": Array("\(line)\n".utf8), "right": Array("secret\n".utf8), "wrong": Array("Secret\n".utf8),
+        ]
+        let broker = try await LabBroker(["allow_anonymous false", "password_file @/users"], files: files)
+        func peer(_ name: String, _ file: String) async throws -> BrokerPeer {
+            try await Self.peer(broker, name) { options in
+                options.login = .init(user: "door", passwordFile: "\(broker.directory)/\(file)")
+            }
+        }
+        #expect(try await peer("one", "right").connected() == false)
+        let refused = try await peer("two", "wrong").ended()
+        #expect(refused?.cause == .refused(.notAuthorized) || refused?.cause == .refused(.badUserNameOrPassword))
+        let missing = try await peer("three", "none").ended()
+        #expect(missing?.description.hasSuffix("cannot read a password from \(broker.directory)/none") == true)
+    }
+
     @Test func `a message that the access control list forbids is refused with its code`() async throws {
         let broker = try await LabBroker(
             ["allow_anonymous true", "acl_file @/acl"],

@@ -115,7 +115,20 @@ package struct BrokerOptions: Hashable, Sendable {
         }
     }
 
+    /// A user name and its password.
+    package struct Login: Hashable, Sendable {
+        package var user: String
+        /// The path of a file whose first line is the password. The file is read for each connection.
+        package var passwordFile: String
+
+        package init(user: String, passwordFile: String) {
+            (self.user, self.passwordFile) = (user, passwordFile)
+        }
+    }
+
     package var address: BrokerAddress
+    /// Nil to connect without a user name.
+    package var login: Login?
     /// The TLS files. Used only if the address requires TLS.
     package var tls = TLS()
     /// The client identifier. A broker ends the older of two connections with the same identifier.
@@ -269,7 +282,7 @@ package struct BrokerError: Error, Hashable, Sendable, CustomStringConvertible {
     private static func advice(_ reason: ReasonCode) -> String {
         switch reason {
         case .badUserNameOrPassword, .notAuthorized, .banned:
-            "check the client's certificate and its permissions at the broker"
+            "check the client's certificate or password, and its permissions at the broker"
         case .unsupportedProtocolVersion: "the broker must support MQTT 5 or 3.1.1"
         default: "check the broker's log"
         }

@@ -175,6 +175,7 @@ package struct AgentOptions: Sendable {
 
     package var broker: BrokerAddress
     package var tls: BrokerOptions.TLS
+    package var login: BrokerOptions.Login?
     package var place: DeviceID
     /// The maximum random delay before a reconnection. It spreads the reconnections of machines behind one router or at
     /// one broker.
@@ -202,7 +203,7 @@ extension AgentOptions {
     /// Returns the options of a connection.
     func connection(session: String, version: ProtocolVersion = .five) -> BrokerOptions {
         var options = BrokerOptions(address: broker, client: place.device)
-        options.tls = tls
+        (options.tls, options.login) = (tls, login)
         options.version = version
         options.keepAlive = keepAlive
         // The session must outlive the delay of the will. It also keeps commands that arrive in the meantime.

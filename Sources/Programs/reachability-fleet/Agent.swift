@@ -74,6 +74,11 @@ extension AgentOptions {
             key: arguments.key ?? settings?.key
         )
         self.init(broker: broker, tls: tls, place: place)
+        switch (arguments.user ?? settings?.user, arguments.passwordFile ?? settings?.passwordFile) {
+        case (let user?, let file?): login = .init(user: user, passwordFile: file)
+        case (nil, nil): break
+        default: throw ExitMessage("--user and --password-file require each other", .usage)
+        }
         jitter = try arguments.jitter?.value ?? settings?.jitter ?? jitter
         refresh = try arguments.refresh?.value ?? settings?.refresh ?? refresh
         willDelay = try arguments.willDelay?.value ?? settings?.willDelay ?? willDelay

@@ -53,6 +53,9 @@ final class MosquittoClient {
 
     // MARK: Configuration and commands
 
+    /// C counterpart: `mosquitto_username_pw_set`.
+    func setLogin(_ user: String, _ password: String) -> CInt { mosquitto_username_pw_set(client, user, password) }
+
     /// C counterpart: `mosquitto_tls_set`.
     func setTLS(_ files: BrokerOptions.TLS) -> CInt {
         let directory = files.authority == nil ? "/etc/ssl/certs" : nil

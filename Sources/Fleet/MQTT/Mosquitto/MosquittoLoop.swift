@@ -47,6 +47,14 @@ final class MosquittoLoop {
         guard let client = MosquittoClient(name, keepsSession: options.sessionExpiry > .zero, options.version) else {
             return error(.failed("invalid client identifier \"\(name)\""))
         }
+        if let login = options.login {
+            let file = login.passwordFile
+            guard let password = TextFile.read(file)?.split(at: "\n").first else {
+                return error(.failed("cannot read a password from \(file)"))
+            }
+            let code = client.setLogin(login.user, String(password))
+            guard code == 0 else { return error(.failed(MosquittoClient.text(of: code))) }
+        }
         if options.address.isSecured {
             // The library reports a file that it cannot open only as an invalid argument.
             for file in [options.tls.authority, options.tls.certificate, options.tls.key].compactMap(\.self) {

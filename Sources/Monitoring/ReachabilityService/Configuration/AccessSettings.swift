@@ -212,6 +212,9 @@ package struct FleetSettings: Hashable, Sendable {
     package var certificate: String?
     /// The PEM file with the private key of the client certificate.
     package var key: String?
+    /// The user name and the file of its password; nil for none.
+    package var user: String?
+    package var passwordFile: String?
     /// The maximum random wait before the agent connects again; nil for the default.
     package var jitter: Duration?
     /// The maximum time between two reports; nil for the default.
@@ -261,6 +264,10 @@ extension FleetSettings {
         if let broker, !broker.isSecured, [authority, certificate, key].contains(where: { $0 != nil }) {
             table.report("broker", "authority, certificate and key require a broker with TLS: mqtts://")
         }
+        let (user, passwordFile) = (table.text("user"), table.text("password-file"))
+        if (user == nil) != (passwordFile == nil) {
+            table.report(user == nil ? "password-file" : "user", "requires \(user == nil ? "user" : "password-file")")
+        }
         let jitter = table.duration("jitter", atLeast: .zero)
         let refresh = table.duration("refresh", atLeast: .seconds(1))
         if let refresh, refresh > .seconds(86_400) { table.report("refresh", "must be at most 1d") }
@@ -283,6 +290,8 @@ extension FleetSettings {
             authority: authority,
             certificate: certificate,
             key: key,
+            user: user,
+            passwordFile: passwordFile,
             jitter: jitter,
             refresh: refresh,
             willDelay: willDelay,

@@ -62,6 +62,12 @@ package struct FleetAgentArguments: CompanionArguments {
     @Option(file: "The key (PEM), if not in the file of the certificate.")
     package var key: String?
 
+    @Option(help: ArgumentHelp("The user name at the broker.", valueName: "name"))
+    package var user: String?
+
+    @Option(file: "The file with the password of --user.")
+    package var passwordFile: String?
+
     @Option(
         help: ArgumentHelp("The path of the service's Unix socket.", valueName: "path"),
         completion: .file()
