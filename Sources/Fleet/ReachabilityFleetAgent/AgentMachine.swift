@@ -121,7 +121,7 @@ struct AgentMachine {
             if link.state == .connected {
                 publish(.detail, answer.bytes(session: session), .answer)
             }
-        case .summary(let summary): take(summary)
+        case .summary(let summary): apply(summary)
         case .time: passTime()
         case .leave(let reason): leave(reason)
         }

@@ -1,4 +1,4 @@
-package import LinuxSupport
+import LinuxSupport
 import MQTT
 package import ReachabilityFleet
 
@@ -23,7 +23,7 @@ package struct HomeAssistant: Hashable, Sendable {
         (self.prefix, self.isEnabled, self.version) = (prefix, isEnabled, version)
     }
 
-    /// Whether the topic of a machine can contain its names. Home Assistant ignores topics with other characters.
+    /// Returns whether the topic can contain the names of a machine. Home Assistant ignores topics with other characters.
     package static func supports(_ place: DeviceID) -> Bool { !place.description.contains(".") }
 
     /// Returns the retained message that announces or removes a machine.
@@ -143,7 +143,7 @@ extension AgentMachine {
         act(.readSummary)
     }
 
-    mutating func take(_ summary: DeviceSummary?) {
+    mutating func apply(_ summary: DeviceSummary?) {
         isReadingSummary = false
         guard summary != self.summary else { return }
         self.summary = summary

@@ -79,15 +79,15 @@ extension HubAPI {
         let place = incident.place(of: device)
         let link = place.map { FleetLink.device($0) } ?? "/"
         let verdict = incident.verdict(of: device)
-        let device = incident.isShared ? place?.description ?? device : device
+        let name = incident.isShared ? place?.description ?? device : device
         let own = part.inOrder.last
         let words =
             verdict.map { $0.people } ?? own.map {
                 FaultDescription.sentence($0.reported.attribution, $0.reported.cause)
             } ?? ""
         return PageParts.row(
-            "<a href=\"\(link)\"><bdi>\(device)</bdi></a>",
-            "<div class=\"spans\">\(picture(part, verdict, incident, view, label: "\(device): \(words)"))</div>",
+            "<a href=\"\(link)\"><bdi>\(name)</bdi></a>",
+            "<div class=\"spans\">\(picture(part, verdict, incident, view, label: "\(name): \(words)"))</div>",
             state: "<p>\(words)</p>\(times(part, view))"
         )
     }

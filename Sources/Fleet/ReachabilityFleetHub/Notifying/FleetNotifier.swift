@@ -247,7 +247,8 @@ package struct FleetNotificationWriter: NotificationWriting {
         if event == .test {
             return PlainMessage(title: "\(host): test of the notifications", ["This is a test of the notifications."])
         }
-        let (attribution, heading, spread) = (incident.state.attribution, heading(incident), incident.machines?.spread)
+        let (attribution, spread) = (incident.state.attribution, incident.machines?.spread)
+        let heading = self.heading(incident)
         let title =
             switch event {
             case .began, .test: heading

@@ -159,13 +159,13 @@ extension FleetIncident {
 
     private func lines(of device: String) -> [String] {
         guard let part = parts[device] else { return [] }
-        let device = isShared ? place(of: device)?.description ?? device : device
+        let name = isShared ? place(of: device)?.description ?? device : device
         let silence = part.gap.map { gap in
             let end = gap.until.map { "to \(Timestamp(real: $0).text)" } ?? "ongoing"
             let verdict = verdict(of: device) ?? .unexplained
-            return "  \(device): silent from \(Timestamp(real: gap.since).text) \(end): \(verdict.text)"
+            return "  \(name): silent from \(Timestamp(real: gap.since).text) \(end): \(verdict.text)"
         }
-        return [silence].compactMap(\.self) + part.inOrder.map { "  \(device): \($0.line)" }
+        return [silence].compactMap(\.self) + part.inOrder.map { "  \(name): \($0.line)" }
     }
 }
 
