@@ -75,6 +75,15 @@ import TrustForge
         (["--broker", "mqtts://a", "--allow", "exec"] + place, "--allow takes check or report"),
         (["--broker", "mqtts://a", "--refresh", "0s"] + place, "--refresh takes a duration from 1s to 24h"),
         (["--broker", "mqtt://a"], "give --broker, --site and --device"),
+        (["--broker", "mqtt://a", "--user", "u"] + place, "--user and --password-file require each other"),
+        (
+            ["--broker", "mqtt://a", "--home-assistant", "--home-assistant-prefix", "a/#"] + place,
+            "--home-assistant-prefix takes 1 to 8 names"
+        ),
+        (
+            ["--broker", "mqtt://a", "--no-home-assistant", "--site", "s", "--device", "d.e"],
+            "--home-assistant requires a site and a device without \".\""
+        ),
     ])
     func `an invalid option is a usage error`(words: [String], text: String) throws {
         let arguments = try FleetAgentArguments.parse(words)

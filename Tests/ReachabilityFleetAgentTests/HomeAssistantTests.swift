@@ -78,7 +78,7 @@ struct HomeAssistantTests {
         let options = try #require(components["party"]?["options"] as? [String])
         #expect(options.contains(summary["party"] as? String ?? ""))
         #expect([summary["internet"] as? String] == [components["internet"]?["payload_on"] as? String])
-        #expect(summary["lostTodaySeconds"] as? Int == 7 && summary["latencyMicroseconds"] as? Int == 8200)
+        #expect(summary["lostTodaySeconds"] as? Int == 7 && summary["latencyMilliseconds"] as? Double == 8.2)
     }
 
     @Test func `a machine is removed with an empty retained message, and nothing is published without the option`()

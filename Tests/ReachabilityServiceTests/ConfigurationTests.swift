@@ -124,6 +124,50 @@ import Testing
     }
 }
 
+/// The table of the agent of a fleet.
+@Suite struct FleetConfigurationTests {
+    private static func text(_ keys: String, device: String = "door") -> String {
+        "schema = 1\n[fleet]\nbroker = \"mqtt://a\"\nsite = \"hq\"\ndevice = \"\(device)\"\n\(keys)\n"
+    }
+
+    @Test func `the keys of Home Assistant and of the login are read`() throws {
+        let keys = "home-assistant = false\nhome-assistant-prefix = \"a/b.c\"\nuser = \"u\"\npassword-file = \"/p\""
+        let fleet = try #require(try ServiceConfiguration(Self.text(keys)).fleet)
+        #expect(fleet.homeAssistant == false && fleet.homeAssistantPrefix == "a/b.c")
+        #expect(fleet.user == "u" && fleet.passwordFile == "/p")
+        #expect(try ServiceConfiguration(Self.text("")).fleet?.homeAssistant == nil)
+    }
+
+    @Test(arguments: ["", "/a", "a/", "a//b", "a/#", "+", "$SYS", "a/b/c/d/e/f/g/h/i"])
+    func `another prefix is refused`(prefix: String) {
+        let problems = ServiceConfiguration.problems(Self.text("home-assistant-prefix = \"\(prefix)\""))
+        #expect(
+            problems.count == 1 && problems[0].hasPrefix("f:6: fleet.home-assistant-prefix: must be 1 to 8 names of")
+        )
+    }
+
+    @Test func `names with dots and a login without a password are refused`() {
+        let named = ServiceConfiguration.problems(Self.text("home-assistant = true", device: "a.b"))
+        #expect(named == ["f:6: fleet.home-assistant: requires a site and a device without \".\""])
+        let login = ServiceConfiguration.problems(Self.text("user = \"u\""))
+        #expect(login == ["f:6: fleet.user: requires password-file"])
+        let file = ServiceConfiguration.problems(Self.text("password-file = \"/p\""))
+        #expect(file == ["f:6: fleet.password-file: requires user"])
+    }
+
+    @Test func `a day begins at local midnight`() throws {
+        let berlin = try #require(LocalTime(zone: "Europe/Berlin"))
+        // 2026-10-25 has 25 hours.
+        for (moment, start) in [
+            ("2026-11-28T23:30:00Z", "2026-11-28T23:00:00Z"), ("2026-10-25T22:59:59Z", "2026-10-24T22:00:00Z"),
+            ("2026-11-28T22:59:59Z", "2026-11-27T23:00:00Z"),
+        ] {
+            let moment = try #require(Timestamp.real(of: moment))
+            #expect(berlin.startOfDay(at: moment) == Timestamp.real(of: start))
+        }
+    }
+}
+
 extension ServiceConfiguration {
     /// Returns the problems of a configuration in the file `f`.
     static func problems(_ text: String, in directory: String? = nil, for program: Reader = .service) -> [String] {

@@ -51,7 +51,7 @@ package struct HomeAssistant: Hashable, Sendable {
         // Announced absences and the will are the other states.
         availability.add("value_template", "{{ 'online' if value_json.state == 'online' else 'offline' }}")
         var components = JSONObject()
-        for entity in Self.entities { components.add(entity.id, entity.object(of: place)) }
+        for entity in Self.entities { components.add(entity.id, Self.object(of: entity, place)) }
         var object = JSONObject()
         object.add("device", device)
         object.add("origin", origin)
@@ -62,69 +62,37 @@ package struct HomeAssistant: Hashable, Sendable {
         return object
     }
 
-    fileprivate static func identifier(of place: DeviceID) -> String { "reachability/\(place)" }
+    private static func identifier(of place: DeviceID) -> String { "reachability/\(place)" }
 
-    /// An entity of the machine in Home Assistant.
-    private struct Entity {
-        let id: String
-        let platform: String
-        let name: String
-        /// The key in ``DeviceSummary``.
-        let key: String
-        /// The divisor of the number with this key; nil for a text.
-        var divisor: Int?
-        var settings: [(key: String, value: String)] = []
-        /// The possible values; empty for any value.
-        var options: [String] = []
+    private typealias Entity = (id: String, name: String, key: String, settings: [(String, String)])
 
-        func object(of place: DeviceID) -> JSONObject {
-            // Without a value the template returns None, which Home Assistant shows as unknown.
-            let value = "value_json.get('summary', {}).get('\(key)')"
-            let number = divisor.map { "{{ \(value) / \($0) if \(value) is number else None }}" }
-            var object = JSONObject()
-            object.add("platform", platform)
-            object.add("name", name)
-            object.add("unique_id", "\(HomeAssistant.identifier(of: place))/\(id)")
-            object.add("value_template", number ?? "{{ \(value) }}")
-            for (key, value) in settings { object.add(key, value) }
-            if !options.isEmpty { object.add("options", options) }
-            return object
-        }
+    /// The entities of a machine, with their keys in ``DeviceSummary``.
+    private static let entities: [Entity] = [
+        (
+            "internet", "Internet", "internet",
+            [("device_class", "connectivity"), ("payload_on", "up"), ("payload_off", "down")]
+        ),
+        ("party", "Responsible party", "party", [("device_class", "enum")]),
+        ("last_cause", "Last cause", "lastCause", []),
+        ("lost_today", "Time lost today", "lostTodaySeconds", measurement("s")),
+        ("latency", "Latency", "latencyMilliseconds", measurement("ms")),
+    ]
+
+    private static func measurement(_ unit: String) -> [(String, String)] {
+        [("device_class", "duration"), ("unit_of_measurement", unit), ("state_class", "measurement")]
     }
 
-    private static let entities = [
-        Entity(
-            id: "internet",
-            platform: "binary_sensor",
-            name: "Internet",
-            key: "internet",
-            settings: [("device_class", "connectivity"), ("payload_on", "up"), ("payload_off", "down")]
-        ),
-        Entity(
-            id: "party",
-            platform: "sensor",
-            name: "Responsible party",
-            key: "party",
-            settings: [("device_class", "enum")],
-            options: DeviceSummary.Party.allCases.map(\.rawValue)
-        ),
-        Entity(id: "last_cause", platform: "sensor", name: "Last cause", key: "lastCause"),
-        Entity(
-            id: "lost_today",
-            platform: "sensor",
-            name: "Time lost today",
-            key: "lostTodaySeconds",
-            settings: [("device_class", "duration"), ("unit_of_measurement", "s"), ("state_class", "measurement")]
-        ),
-        Entity(
-            id: "latency",
-            platform: "sensor",
-            name: "Latency",
-            key: "latencyMicroseconds",
-            divisor: 1000,
-            settings: [("device_class", "duration"), ("unit_of_measurement", "ms"), ("state_class", "measurement")]
-        ),
-    ]
+    private static func object(of entity: Entity, _ place: DeviceID) -> JSONObject {
+        var object = JSONObject()
+        object.add("platform", entity.id == "internet" ? "binary_sensor" : "sensor")
+        object.add("name", entity.name)
+        object.add("unique_id", "\(identifier(of: place))/\(entity.id)")
+        // Without a value the template returns None, which Home Assistant shows as unknown.
+        object.add("value_template", "{{ value_json.get('summary', {}).get('\(entity.key)') }}")
+        for (key, value) in entity.settings { object.add(key, value) }
+        if entity.id == "party" { object.add("options", DeviceSummary.Party.allCases.map(\.rawValue)) }
+        return object
+    }
 }
 
 extension AgentMachine {

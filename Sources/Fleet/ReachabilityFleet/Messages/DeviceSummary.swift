@@ -60,7 +60,8 @@ extension DeviceSummary {
         object.add("party", party?.rawValue)
         object.add("lastCause", lastCause)
         object.add("lostTodaySeconds", optional: lostToday?.components.seconds)
-        object.add("latencyMicroseconds", optional: latency.map { $0.nanoseconds / 1000 })
+        let milliseconds = latency.map { ($0.nanoseconds / 1000).decimal(places: 3) }
+        object.add("latencyMilliseconds", number: milliseconds ?? "null")
         return object
     }
 }

@@ -231,7 +231,8 @@ extension HubStore {
         case (nil, let device?):
             require("(\(known) OR id IN (\(others), instr(device, '/') + 1) = ?))", [device, device])
         case (let site?, let device?):
-            require("(site = ? AND \(known) OR \(known))", [site, device, "\(site)/\(device)"])
+            let other = "id IN (SELECT incident FROM part WHERE part.device = ?)"
+            require("(site = ? AND \(known) OR \(other))", [site, device, "\(site)/\(device)"])
         case (nil, nil): break
         }
         if query.isOpen { require("\"end\" IS NULL", []) }
