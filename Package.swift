@@ -140,6 +140,8 @@ let package = Package(
         .module("Sources/System/LinuxSupport", ["Formats", "CLinux"], settings: strict),
         .systemLibrary(name: "CZlib", path: "Sources/System/CZlib", providers: [.apt(["zlib1g-dev"])]),
         .module("Sources/System/Compression", ["CZlib"], settings: strict),
+        .systemLibrary(name: "CSystemd", path: "Sources/System/CSystemd"),
+        .module("Sources/System/SystemBus", ["LinuxSupport", "CSystemd"], settings: strict),
 
         .systemLibrary(
             name: "CNetlink",
@@ -187,7 +189,7 @@ let package = Package(
         ),
         .module(
             "Sources/Monitoring/ReachabilityServer",
-            service + ["NetworkDiagnostics", "Compression"] + trust + core,
+            service + ["NetworkDiagnostics", "Compression", "SystemBus"] + trust + core,
             logging + certificates + nio,
             resources: [
                 "API/common.json", "API/openapi.json", "Dashboard/drawings.svg", "Dashboard/page.js",
@@ -246,6 +248,7 @@ let package = Package(
         // Code that was written for Alamofire 4, in the language of its time.
         .module("Tests/AlamofireBlocks", ["ReachabilityAlamofire4"], settings: [.swiftLanguageMode(.v5)]),
         .support("BrokerLab", ["MQTT", "NetworkLab"]),
+        .support("BusLab", ["NetworkLab"]),
         .support(
             "ServiceLab",
             ["KernelLab", "TestSupport", "NetworkReachability", "NetworkReachabilityTesting"] + service
@@ -259,7 +262,7 @@ let package = Package(
         .program("RequestBenchmark", at: "Benchmarks/requests", ["ReachabilityRequests"], asyncHTTPClient),
         .program("SocketBenchmark", at: "Benchmarks/sockets", ["LinuxSupport"]),
 
-        .tests("LinuxSupportTests", []),
+        .tests("LinuxSupportTests", ["SystemBus", "BusLab"]),
         .tests("NetlinkTests", ["CNetlink", "CLinux"]),
         .tests("NetworkReachabilityTests", ["NetworkDiagnostics", "CNetlink", "CLinux"], logging),
         .tests("NetworkDiagnosticsTests", ["NetworkDiagnostics"]),
@@ -304,7 +307,8 @@ let package = Package(
         ),
         .tests(
             "ReachabilityServerTests",
-            ["ReachabilityServer", "ServerTrust", "ServiceLab", "NetworkDiagnostics", "TrustForge"] + service,
+            ["ReachabilityServer", "SystemBus", "ServerTrust", "ServiceLab", "NetworkDiagnostics", "TrustForge"]
+                + service,
             nio + database
         ),
         .tests("MQTTTests", ["MQTT", "BrokerLab"]),
@@ -333,8 +337,8 @@ let package = Package(
         .tests(
             "CommandTests",
             [
-                "CommandLineSupport", "TrustForge", "WebLab", "ServerTrust", "BrokerLab", "ReachabilityFleetAgent",
-                "ReachabilityLedger", "EmbeddingProgram",
+                "CommandLineSupport", "TrustForge", "WebLab", "ServerTrust", "BrokerLab", "BusLab",
+                "ReachabilityFleetAgent", "ReachabilityLedger", "EmbeddingProgram",
             ] + programs + fleet,
             certificates,
             exclude: ["Help"]

@@ -333,11 +333,16 @@ package final class MonitoringService: Sendable {
         }
     }
 
+    /// Returns the manager of the path to a target; nil for an unknown target.
+    package func manager(of target: String) -> NetworkReachabilityManager? {
+        state.withLock { $0.observers[target]?.manager }
+    }
+
     /// Returns the current evidence of a target; nil for an unknown target.
     ///
     /// Blocks: the calling thread queries the kernel and, if the name is not resolved, the name servers.
     package func evidence(of target: String) -> NetworkEvidence? {
-        state.withLock { $0.observers[target]?.manager }?.evidence()
+        manager(of: target)?.evidence()
     }
 
     /// Returns the network namespace of a target; the current namespace for an unknown target.

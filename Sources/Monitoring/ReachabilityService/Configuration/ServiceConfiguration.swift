@@ -13,6 +13,8 @@ package struct ServiceConfiguration: Hashable, Sendable {
         package var https: [String]?
         /// The address of the public status page; nil for none.
         package var statusPage: String?
+        /// A Boolean value that indicates whether the state is published on the system bus (D-Bus).
+        package var isOnBus = false
     }
 
     /// The settings of the history; nil for the default.
@@ -73,7 +75,10 @@ package struct ServiceConfiguration: Hashable, Sendable {
         if root.integer("schema", 1...1) == nil, !root.has("schema") {
             root.report("schema", "missing; write schema = 1")
         }
-        if let table = root.table("listen") { listen = Listen(table) }
+        if let table = root.table("listen") {
+            listen = Listen(table)
+            if reader == .hub, table.has("dbus") { table.report("dbus", "not supported by a hub") }
+        }
         access = Self.access(root, listen)
         if let table = root.table("history") {
             history = History(table)
@@ -130,6 +135,7 @@ extension ServiceConfiguration.Listen {
         socket = table.text("socket")
         http = table.texts("http")
         https = table.texts("https")
+        isOnBus = table.flag("dbus") ?? false
         table.finish()
     }
 }

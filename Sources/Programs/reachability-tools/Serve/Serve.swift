@@ -87,13 +87,15 @@ struct Serve: AsyncParsableCommand {
         service.snapshot.notices.forEach(StandardError.report)
         service.setMaintenance(configuration.maintenance)
         openGates()
+        let bus = configuration.listen.isOnBus
+            ? BusPublisher(service, version: CommandVersion.number, logger: .standardError) : nil
         // The history must contain the start of this run before the first response.
         history?.flush()
         let statusPage = Locked(configuration.statusPage)
         let reloader = arguments.config.map { file in
             let preparations: [Reloader.Preparation] = [
                 responder.prepareAccess, notifying.prepare, gates.prepare,
-                { next in { statusPage.withLock { $0 = next.statusPage } } },
+                { next in { statusPage.withLock { $0 = next.statusPage } } }, { _ in { bus?.update() } },
             ]
             return Reloader(file, of: service, current: configuration, preparations: preparations)
         }
@@ -123,6 +125,7 @@ struct Serve: AsyncParsableCommand {
         }
         supervision.end()
         gates.stop()
+        bus?.stop()
         service.endChecks()
         // Event streams end with the last event.
         service.deliver()
