@@ -9,20 +9,15 @@ import Testing
 /// Objects on a private system bus.
 @Suite(.enabled(if: BusLab.isPossible)) struct BusObjectTests {
     private static let properties = "org.freedesktop.DBus.Properties"
-    private let description = BusObject.Description(
-        name: BusLab.name,
-        path: BusLab.path,
-        interface: BusLab.name,
-        members: #"<property name="Status" type="s" access="read"/><property name="Rows" type="a{sa{sv}}" access="read"/>"#,
-        signal: "Changed"
-    )
+    private static let members =
+        #"<property name="Status" type="s" access="read"/><property name="Rows" type="a{sa{sv}}" access="read"/>"#
     private let values: [String: BusValue] = [
         "Status": .text("up"), "Since": .number(7), "Rows": .tables(["a": ["x": .number(1)]]),
     ]
     private let errors = Locked<[String]>([])
 
     private func object(_ lab: BusLab, _ values: [String: BusValue]? = nil) throws -> BusObject {
-        try BusObject(description, values ?? self.values, at: lab.address) { [errors] text in
+        try BusObject(BusLab.name, members: Self.members, values ?? self.values, at: lab.address) { [errors] text in
             errors.withLock { $0.append(text) }
         }
     }
@@ -132,7 +127,7 @@ import Testing
     }
 
     @Test func `an invalid address is reported`() async throws {
-        let object = try BusObject(description, values, at: "nonsense") { [errors] text in
+        let object = try BusObject(BusLab.name, members: Self.members, values, at: "nonsense") { [errors] text in
             errors.withLock { $0.append(text) }
         }
         try await waitUntil { !errors.withLock(\.isEmpty) }

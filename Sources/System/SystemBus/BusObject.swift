@@ -6,44 +6,11 @@ import LinuxSupport
 /// A thread connects to the bus, requests the name, and answers calls. If the connection ends or the bus refuses the name, the thread tries
 /// again. Changes that occur while the bus receives no messages are reported together, so that their memory is bounded.
 ///
+/// The name, for example `org.example.Clock1`, is also that of the interface, and the path is `/org/example/Clock1`. `PropertiesChanged`
+/// reports changes. For a property of the kind ``BusValue/tables(_:)``, a signal `Changed` contains the changed entries.
+///
 /// C counterpart: `sd-bus(3)`.
 package final class BusObject: Sendable {
-    /// The names of an object, and its introspection data.
-    package struct Description: Sendable {
-        let name: String
-        let path: String
-        let interface: String
-        let introspection: String
-        let signal: String
-
-        /// - Parameters:
-        ///   - name: The name that the object has on the bus.
-        ///   - interface: The interface of the properties.
-        ///   - members: The members of the interface as introspection data.
-        ///   - signal: The signal with the changed entries of a property of the kind ``BusValue/tables(_:)``.
-        package init(name: String, path: String, interface: String, members: String, signal: String) {
-            (self.name, self.path, self.interface, self.signal) = (name, path, interface, signal)
-            introspection = """
-                <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
-                 "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">
-                <node>
-                  <interface name="org.freedesktop.DBus.Properties">
-                    <method name="Get">
-                      <arg name="interface" type="s"/><arg name="property" type="s"/><arg type="v" direction="out"/>
-                    </method>
-                    <method name="GetAll"><arg name="interface" type="s"/><arg type="a{sv}" direction="out"/></method>
-                    <signal name="PropertiesChanged">
-                      <arg name="interface" type="s"/><arg name="changed" type="a{sv}"/><arg name="invalidated" type="as"/>
-                    </signal>
-                  </interface>
-                  <interface name="\(interface)">
-                \(members)
-                  </interface>
-                </node>
-                """
-        }
-    }
-
     /// The address of the system bus.
     ///
     /// Source: D-Bus specification, "Well-known Message Bus Instances".
@@ -60,16 +27,19 @@ package final class BusObject: Sendable {
 
     /// Publishes an object until ``stop()``.
     ///
-    /// - Parameter report: Receives a message about an error, once for consecutive equal errors. Called on the thread of the object.
+    /// - Parameters:
+    ///   - members: The members of the interface as introspection data.
+    ///   - report: Receives a message about an error, once for consecutive equal errors. Called on the thread of the object.
     package init(
-        _ description: Description,
+        _ name: String,
+        members: String,
         _ properties: [String: BusValue],
         at address: String = systemAddress,
         report: @escaping @Sendable (String) -> Void
     ) throws(SystemError) {
         self.properties = Locked(properties)
         wakeup = try Wakeup()
-        try Thread.detach { [self] in run(description, address, report) }
+        try Thread.detach { [self] in run(name, members, address, report) }
     }
 
     /// Replaces the properties, and reports the changes to the clients. Never blocks.
@@ -86,8 +56,8 @@ package final class BusObject: Sendable {
 
     private var isStopped: Bool { stopped.wait(atMost: .zero) }
 
-    private func run(_ description: Description, _ address: String, _ report: (String) -> Void) {
-        let action = "cannot publish \(description.name) on the system bus"
+    private func run(_ name: String, _ members: String, _ address: String, _ report: (String) -> Void) {
+        let action = "cannot publish \(name) on the system bus"
         guard let library = BusLibrary.shared?.functions else {
             return report("\(action): libsystemd.so.0 cannot be loaded; install the package libsystemd0")
         }
@@ -96,7 +66,7 @@ package final class BusObject: Sendable {
         while !isStopped {
             var isPublished = false
             do throws(BusSession.Failure) {
-                let session = BusSession(library, description, properties.withLock { $0 })
+                let session = BusSession(library, name, members, properties.withLock { $0 })
                 try session.open(address)
                 (isPublished, lastError, pause) = (true, nil, Self.firstPause)
                 try follow(session)

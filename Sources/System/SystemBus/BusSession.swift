@@ -14,16 +14,20 @@ final class BusSession {
     }
 
     private let library: csystemd
-    private let description: BusObject.Description
+    /// The name of the object and of its interface.
+    private let name: String
+    private let members: String
     /// The connection; nil before ``open(_:)``.
     private var bus: OpaquePointer?
     /// The properties as the clients know them.
     private var published: [String: BusValue]
     private var allowance = CallAllowance()
 
-    init(_ library: csystemd, _ description: BusObject.Description, _ properties: [String: BusValue]) {
-        (self.library, self.description, published) = (library, description, properties)
+    init(_ library: csystemd, _ name: String, _ members: String, _ properties: [String: BusValue]) {
+        (self.library, self.name, self.members, published) = (library, name, members, properties)
     }
+
+    private var path: String { "/" + name.replacing(scalars: ".", with: "/") }
 
     deinit {
         guard let bus else { return }
@@ -44,17 +48,17 @@ final class BusSession {
         let added = try library.add_object(
             connection,
             nil,
-            description.path,
+            path,
             { call, context, failure in
                 Unmanaged<BusSession>.fromOpaque(context).takeUnretainedValue().answer(call, failure)
             },
             context
         )
         try check(added)
-        let requested = try library.request_name(connection, description.name, 0)
+        let requested = try library.request_name(connection, name, 0)
         let hint =
             switch requested {
-            case -EACCES: "; a file \(description.name).conf in /etc/dbus-1/system.d must permit the name to this user"
+            case -EACCES: "; a file \(name).conf in /etc/dbus-1/system.d must permit the name to this user"
             case -EEXIST: "; another process has the name"
             default: ""
             }
@@ -70,20 +74,17 @@ final class BusSession {
         published = properties
         // Tables may be long. A client reads them again, or follows the signal with the changed entries.
         let tables = changed.filter { if case .tables = $0.value { true } else { false } }
-        let interface = description.interface
-        try emit("org.freedesktop.DBus.Properties", "PropertiesChanged") { message in
-            message.append(.text(interface))
+        try emit(Self.properties, "PropertiesChanged") { message in
+            message.append(.text(name))
             message.append(.table(changed.filter { tables[$0.key] == nil }))
             message.append(.texts(tables.keys.sorted()))
         }
-        for case (let name, .tables(let now)) in tables {
-            let old: [String: [String: BusValue]] = if case .tables(let old)? = before[name] { old } else { [:] }
+        for case (let property, .tables(let now)) in tables {
+            let old: [String: [String: BusValue]] = if case .tables(let old)? = before[property] { old } else { [:] }
             let entries = now.filter { old[$0.key] != $0.value }.map { ($0.key, $0.value) }
             for start in stride(from: 0, to: entries.count, by: Self.entryLimit) {
                 let part = entries[start...].prefix(Self.entryLimit)
-                try emit(interface, description.signal) {
-                    $0.append(.tables(Dictionary(uniqueKeysWithValues: part)))
-                }
+                try emit(name, "Changed") { $0.append(.tables(Dictionary(uniqueKeysWithValues: part))) }
             }
         }
     }
@@ -93,7 +94,7 @@ final class BusSession {
 
     private func emit(_ interface: String, _ member: String, _ write: (inout BusMessage) -> Void) throws(Failure) {
         let bus = try connection
-        var message = BusMessage(library) { library.message_new_signal(bus, $0, description.path, interface, member) }
+        var message = BusMessage(library) { library.message_new_signal(bus, $0, path, interface, member) }
         write(&message)
         try check(message.send(on: bus))
     }
@@ -143,6 +144,8 @@ final class BusSession {
 }
 
 extension BusSession {
+    private static let properties = "org.freedesktop.DBus.Properties"
+
     /// An error of the D-Bus specification.
     private struct CallError: Error {
         let name: String
@@ -157,21 +160,19 @@ extension BusSession {
                 throw CallError(name: "LimitsExceeded", text: "too many calls; follow the signal PropertiesChanged")
             }
             var answer = BusMessage(library) { library.message_new_method_return(call, $0) }
-            let isProperties = text(library.message_get_interface(call)) == "org.freedesktop.DBus.Properties"
-            switch text(library.message_get_member(call)) {
-            case "Get" where isProperties:
+            switch (text(library.message_get_interface(call)), text(library.message_get_member(call))) {
+            case (Self.properties, "Get"):
                 let words = try words(of: call, 2)
                 guard isOwn(words[0]), let value = published[words[1]] else { return 0 }
                 allowance.charge(client, value.size)
                 answer.append(variant: value)
-            case "GetAll" where isProperties:
+            case (Self.properties, "GetAll"):
                 guard isOwn(try words(of: call, 1)[0]) else { return 0 }
                 allowance.charge(client, BusValue.table(published).size)
                 answer.append(.table(published))
-            case "Set" where isProperties:
+            case (Self.properties, "Set"):
                 throw CallError(name: "PropertyReadOnly", text: "all properties are read-only")
-            case "Introspect" where text(library.message_get_interface(call)) == "org.freedesktop.DBus.Introspectable":
-                answer.append(.text(description.introspection))
+            case ("org.freedesktop.DBus.Introspectable", "Introspect"): answer.append(.text(introspection))
             default: return 0
             }
             return min(answer.send(), 1)
@@ -192,7 +193,24 @@ extension BusSession {
     }
 
     /// Returns whether a name is that of the interface. An empty name stands for all interfaces.
-    private func isOwn(_ interface: String) -> Bool { interface.isEmpty || interface == description.interface }
+    private func isOwn(_ interface: String) -> Bool { interface.isEmpty || interface == name }
+
+    private var introspection: String {
+        """
+        <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
+         "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">
+        <node>
+        <interface name="\(Self.properties)">
+        <method name="Get"><arg type="s"/><arg type="s"/><arg type="v" direction="out"/></method>
+        <method name="GetAll"><arg type="s"/><arg type="a{sv}" direction="out"/></method>
+        <signal name="PropertiesChanged"><arg type="s"/><arg type="a{sv}"/><arg type="as"/></signal>
+        </interface>
+        <interface name="\(name)">
+        \(members)
+        </interface>
+        </node>
+        """
+    }
 
     private func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
 }

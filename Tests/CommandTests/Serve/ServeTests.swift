@@ -135,7 +135,7 @@ import Testing
             #expect(result.status == 78)
             #expect(
                 result.errors == """
-                    \(file):3: listen.port: unknown key; the known keys are http, https, socket
+                    \(file):3: listen.port: unknown key; the known keys are dbus, http, https, socket
                     \(file):5: history.keep: must be a string, not an integer
 
                     """

@@ -42,7 +42,9 @@ package final class BusPublisher: Sendable {
         queue.sync {
             update(nil)
             do throws(SystemError) {
-                let object = try BusObject(.monitor, properties(), at: address) { logger?.warning("\($0)") }
+                let object = try BusObject(Self.name, members: Self.members, properties(), at: address) {
+                    logger?.warning("\($0)")
+                }
                 state.withLock { ($0.listener, $0.object) = (listener, object) }
             } catch {
                 logger?.warning("cannot publish the state on the system bus: \(error)")
@@ -112,23 +114,17 @@ package final class BusPublisher: Sendable {
     }
 }
 
-extension BusObject.Description {
-    /// The object of the service. `EmitsChangedSignal` is defined by the D-Bus specification.
-    static let monitor = BusObject.Description(
-        name: "net.reachability.Monitor1",
-        path: "/net/reachability/Monitor1",
-        interface: "net.reachability.Monitor1",
-        members: members.joined(separator: "\n"),
-        signal: "Changed"
-    )
+extension BusPublisher {
+    private static let name = "net.reachability.Monitor1"
 
-    private static let members: [String] =
-        ["Status", "Party", "Cause", "Reason", "Interface", "Gateway", "Target", "Headline"].map { property($0, "s") }
+    /// The members of the interface. The D-Bus specification defines `EmitsChangedSignal`.
+    private static let members: String =
+        (["Status", "Party", "Cause", "Reason", "Interface", "Gateway", "Target", "Headline"].map { property($0, "s") }
         + [
             property("Since", "t"), property("Targets", "a{sa{sv}}", emits: "invalidates"),
             property("Version", "s", emits: "const"),
             #"<signal name="Changed"><arg name="targets" type="a{sa{sv}}"/></signal>"#,
-        ]
+        ]).joined(separator: "\n")
 
     private static func property(_ name: String, _ type: String, emits change: String = "true") -> String {
         """
