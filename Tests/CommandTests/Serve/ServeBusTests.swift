@@ -60,6 +60,7 @@ import Testing
         #expect(try await refused.get("/healthz") == "ok\n")
         #expect(try await refused.end() == 0)
         #expect(await refused.command.errors.split(separator: "\n").count == 1)
+        withExtendedLifetime(lab) {}
     }
 
     /// The unit runs the service in the group that the policy names.
@@ -113,6 +114,7 @@ import Testing
         kill(-example.identifier, SIGTERM)
         _ = try await example.result()
         #expect(try await serve.end() == 0)
+        withExtendedLifetime(lab) {}
     }
 
     @Test(.enabled(if: BusLab.isPossible && canCompileC)) func `the program in C prints changes from the bus`() async throws {
