@@ -2,6 +2,7 @@ import KernelLab
 import LinuxSupport
 import NetworkLab
 import NetworkReachability
+import NetworkReachabilityTesting
 import ServiceLab
 import SystemBus
 import Testing

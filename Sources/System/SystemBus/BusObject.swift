@@ -1,5 +1,5 @@
 import Glibc
-import LinuxSupport
+package import LinuxSupport
 
 /// An object on the system bus whose properties all programs may read. Thread-safe.
 ///

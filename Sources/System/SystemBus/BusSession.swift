@@ -184,7 +184,10 @@ extension BusSession {
     /// Returns the arguments of a call, which must be texts.
     private func words(of call: OpaquePointer, _ count: Int) throws(CallError) -> [String] {
         guard library.message_has_signature(call, String(repeating: "s", count: count)) > 0 else {
-            throw CallError(name: "InvalidArgs", text: "the call takes \(count == 1 ? "one string" : "\(count) strings")")
+            throw CallError(
+                name: "InvalidArgs",
+                text: "the call takes \(count == 1 ? "one string" : "\(count) strings")"
+            )
         }
         return (0..<count).map { _ in
             var word: UnsafePointer<CChar>?

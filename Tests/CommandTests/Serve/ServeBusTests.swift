@@ -52,7 +52,11 @@ import Testing
         try await missing.command.untilErrors(contain: "cannot publish")
         #expect(try await missing.get("/healthz") == "ok\n")
         #expect(try await missing.end() == 0)
-        #expect(await missing.command.errors.hasSuffix("No such file or directory; install and start dbus; the service tries again\n"))
+        #expect(
+            await missing.command.errors.hasSuffix(
+                "No such file or directory; install and start dbus; the service tries again\n"
+            )
+        )
 
         let lab = try await BusLab(hasPolicy: false)
         let refused = try await start(on: lab)
@@ -103,10 +107,12 @@ import Testing
             environment: variables
         )
         if let lab { try await waitUntil { try await lab.property("Status") == #"s "up""# } }
-        let words = variables + ["E=\(Self.folder)", "S=\(serve.socket)", "D=\(directory.path)", "setsid", "sh", "-c", command]
+        let words =
+            variables + ["E=\(Self.folder)", "S=\(serve.socket)", "D=\(directory.path)", "setsid", "sh", "-c", command]
         let example = try await RunningCommand.start(in: serve.uplink.namespace) { try LabProcess("env", words) }
         let first = try await example.line()
-        #expect(first.contains(before), "\(first) \(await example.errors)", sourceLocation: sourceLocation)
+        let errors = await example.errors
+        #expect(first.contains(before), "\(first) \(errors)", sourceLocation: sourceLocation)
         try await serve.uplink.setConnected(false)
         var lines: [String] = []
         while lines.last?.contains(after) != true { lines.append(try await example.line()) }
@@ -117,7 +123,9 @@ import Testing
         withExtendedLifetime(lab) {}
     }
 
-    @Test(.enabled(if: BusLab.isPossible && canCompileC)) func `the program in C prints changes from the bus`() async throws {
+    @Test(.enabled(if: BusLab.isPossible && canCompileC)) func `the program in C prints changes from the bus`()
+        async throws
+    {
         let build = "cc -Wall -Wextra -Werror -o $D/bus $E/bus.c $(pkg-config --cflags --libs libsystemd)"
         try await expect("\(build) && exec $D/bus", before: "up: The path out of this machine is up", after: "down: ")
     }
@@ -128,7 +136,9 @@ import Testing
         try await expect("exec /usr/bin/python3 $E/bus.py", before: "internet: up", after: "internet: down us ")
     }
 
-    @Test(.enabled(if: BusLab.has("python3"))) func `the program in Python prints outages from the socket`() async throws {
+    @Test(.enabled(if: BusLab.has("python3"))) func `the program in Python prints outages from the socket`()
+        async throws
+    {
         try await expect("exec python3 $E/stream.py $S", before: "internet up", after: "outageBegan internet us ")
     }
 

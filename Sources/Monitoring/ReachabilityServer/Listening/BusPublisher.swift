@@ -4,7 +4,7 @@ package import Logging
 import NetworkReachability
 import ReachabilityLedger
 package import ReachabilityService
-package import SystemBus
+import SystemBus
 
 /// The state of the targets as an object on the system bus (`listen.dbus`). Thread-safe.
 package final class BusPublisher: Sendable {
@@ -73,8 +73,8 @@ package final class BusPublisher: Sendable {
         let snapshot = service.snapshot
         let (known, followed) = state.withLock { ($0.tables, $0.manager) }
         var tables = names == nil ? [:] : known
-        for name in names.map { Array($0) } ?? snapshot.order
-        where tables[name] != nil || tables.count < targetLimit {
+        let changed = names.map { Array($0) } ?? snapshot.order
+        for name in changed where tables[name] != nil || tables.count < targetLimit {
             tables[name] = snapshot.busTable(of: name)
         }
         state.withLock { $0.tables = tables }

@@ -87,7 +87,8 @@ struct Serve: AsyncParsableCommand {
         service.snapshot.notices.forEach(StandardError.report)
         service.setMaintenance(configuration.maintenance)
         openGates()
-        let bus = configuration.listen.isOnBus
+        let bus =
+            configuration.listen.isOnBus
             ? BusPublisher(service, version: CommandVersion.number, logger: .standardError) : nil
         // The history must contain the start of this run before the first response.
         history?.flush()
