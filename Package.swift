@@ -181,7 +181,7 @@ let package = Package(
         ),
 
         .module("Sources/Monitoring/ReachabilityLedger", []),
-        .module("Sources/Monitoring/ReachabilityChecks", ["ReachabilityRetry"] + trust + core, nio),
+        .module("Sources/Monitoring/ReachabilityChecks", ["ReachabilityRetry"] + trust + core, nio + crypto),
         .module(
             "Sources/Monitoring/ReachabilityService",
             ["ReachabilityLedger", "ReachabilityChecks", "ReachabilityRetry", "NetworkDiagnostics"] + trust + core,

@@ -114,16 +114,30 @@ public struct CheckProbe: Hashable, Sendable {
     public var extendedErrors: [UInt16] { result.evidence.dns?.extendedErrors ?? [] }
     /// The HTTP status code.
     public var status: Int? { result.evidence.http?.status }
-    /// The target of an HTTP redirect. Redirects are not followed.
+    /// The target of an HTTP redirect that was not followed.
     public var location: String? { result.evidence.http?.location }
+    /// The URL that answered after redirects; nil without redirects.
+    public var finalURL: String? { result.evidence.http?.finalURL }
+    /// The records of a DNS answer, for types other than A and AAAA.
+    public var records: [String] { result.evidence.dns?.records ?? [] }
+    /// The identification of an SSH server, for example `SSH-2.0-OpenSSH_9.2`.
+    public var sshIdentification: String? { result.evidence.ssh?.identification }
+    /// The SHA-256 fingerprint of the host key that an SSH server presented, as `ssh-keygen -l` prints it.
+    public var hostKey: String? { result.evidence.ssh?.hostKey }
+    /// The stratum of a time server (RFC 5905).
+    public var stratum: UInt8? { result.evidence.ntp?.stratum }
     /// True if the anchor echoed the challenge; nil if no challenge was sent.
     public var isChallengeAnswered: Bool? {
         result.evidence.http.flatMap { $0.challenge == .notAsked ? nil : $0.challenge == .echoed }
     }
-    /// The offset of the server's clock (`Date` of RFC 9110). Positive if it is ahead of this machine's clock.
-    public var clockOffset: Duration? { result.evidence.http?.clockOffset }
-    /// True if the certificate is trusted for the requested name; nil without a certificate.
-    public var isVerified: Bool? { result.evidence.tls?.isVerified }
+    /// The offset of the clock of a web server (`Date` of RFC 9110) or a time server. Positive if it is ahead of this machine's clock.
+    public var clockOffset: Duration? { result.evidence.http?.clockOffset ?? result.evidence.ntp?.offset }
+    /// True if the certificate is trusted for the requested name, or if an SSH server owns an expected host key; nil without either.
+    public var isVerified: Bool? {
+        result.evidence.tls?.isVerified ?? result.evidence.ssh.flatMap { $0.hostKey == nil ? nil : $0.isVerified }
+    }
+    /// The number of whole days until the server's certificate expires; negative after that.
+    public var certificateDays: Int? { result.evidence.tls?.daysLeft }
     /// The issuer of the server's certificate.
     public var issuer: String? { result.evidence.tls?.issuer }
     /// The TLS version: `1.2` or `1.3`.
@@ -218,9 +232,11 @@ extension CheckTarget {
         case .echo: "echoes (without permission, datagrams and a SYN to port 33434)"
         case .tcp(let port): "a SYN to port \(port), \(NetworkCheck.echo) if it is silent"
         case .web: "GET \(text), \(NetworkCheck.echo) if it is silent"
-        case .handshake(let url): "a TLS handshake with port \(url.port), \(NetworkCheck.echo) if it is silent"
+        case .handshake(let url, _): "a TLS handshake with port \(url.port), \(NetworkCheck.echo) if it is silent"
         case .name: "nothing"
-        case .dns(let name): "DNS: \(name), \(NetworkCheck.echo) if it is silent"
+        case .dns(let query): "DNS: \(query.name), \(NetworkCheck.echo) if it is silent"
+        case .ssh(let port): "the beginning of SSH with port \(port), \(NetworkCheck.echo) if it is silent"
+        case .ntp(let port): "a question to the time server at port \(port), \(NetworkCheck.echo) if it is silent"
         }
     }
 }

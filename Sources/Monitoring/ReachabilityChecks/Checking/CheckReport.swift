@@ -233,13 +233,16 @@ extension ProbeResult {
     /// The outcome as a short text.
     fileprivate var words: String {
         switch outcome {
-        case .answered: return evidence.http.map { "answers \($0.status)" } ?? "answers"
+        case .answered:
+            return "answers"
+                + (evidence.http.map { " \($0.status)" } ?? evidence.ssh?.words ?? evidence.ntp?.words ?? "")
         case .refused: return "refuses the connection"
         case .unreachable(let error): return "\(error.sender) reports \(error.reason.rawValue)"
         case .blockedHere(let number): return "not sent by this machine: \(ProbeReason(refusal: number).refusal)"
         case .silent: return phases[.connect] == nil ? "silent" : "accepts the connection and sends nothing"
         case .invalid(let reason):
-            return "\(reason.rawValue)\(evidence.http.map { " (\($0.status))" } ?? "")"
+            return reason.rawValue
+                + ((evidence.detail ?? evidence.http.map { "\($0.status)" }).map { " (\($0))" } ?? "")
         case .skipped(let reason): return "not sent: \(reason.rawValue)"
         case .cancelled: return "cancelled"
         }
@@ -250,6 +253,19 @@ extension ProbeResult {
         guard outcome == .answered, let time = evidence.kernelRoundTrip ?? evidence.firstAnswer ?? phases.values.max()
         else { return "" }
         return " (\(time.milliseconds) ms)"
+    }
+}
+
+extension SSHFacts {
+    fileprivate var words: String { " \(identification)\(isVerified ? ", with the expected host key" : "")" }
+}
+
+extension NTPFacts {
+    fileprivate var words: String {
+        let offset = offset.map {
+            $0 < .zero ? ", \((.zero - $0).milliseconds) ms behind" : ", \($0.milliseconds) ms ahead"
+        }
+        return ", stratum \(stratum)\(offset ?? "")"
     }
 }
 

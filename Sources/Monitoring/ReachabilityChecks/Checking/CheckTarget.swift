@@ -3,7 +3,7 @@ import NetworkReachability
 import ServerTrust
 import ServerTrustNIO
 
-/// The target of a check: a host, a port, a web server, a TLS server, a name or a DNS server.
+/// The target of a check: a host, a port, a name, or a web, TLS, DNS, SSH or time server.
 ///
 /// ```swift
 /// let target = try CheckTarget("https://www.example.org/")
@@ -16,12 +16,14 @@ public struct CheckTarget: Hashable, Sendable {
         case echo
         case tcp(port: UInt16)
         case web(TrustedHTTPURL)
-        /// A TLS handshake with the server of this URL must complete.
-        case handshake(TrustedHTTPURL)
+        /// A TLS handshake with the server of this URL must complete, after a dialogue if there is one.
+        case handshake(TrustedHTTPURL, StartTLS?)
         /// The name must have an address. No packet is sent to the host.
         case name
-        /// A DNS server that must return an address of a name.
-        case dns(DNSName)
+        /// A DNS server that must return records of a name.
+        case dns(RecordQuery)
+        case ssh(port: UInt16)
+        case ntp(port: UInt16)
     }
 
     /// The target as given by the user. The query of a URL is masked (`https://example.org/health?***`), because it may contain a token,
@@ -35,9 +37,15 @@ public struct CheckTarget: Hashable, Sendable {
     package var isEcho: Bool { decisive == .echo }
     /// The name or the address of the host, without brackets.
     let host: String
-    let service: Service
-    /// The accepted statuses of a web server. If nil, all statuses below 500.
-    package var expectedStatus: ClosedRange<Int>?
+    private(set) var service: Service
+    /// The request to a web server, and the requirements for its response.
+    package var exchange = WebExchange()
+    /// The minimum remaining validity of the server's certificate; nil for any.
+    package var certificateDays: CertificateDays?
+    /// The SHA-256 fingerprints of the host keys of an SSH server, as `ssh-keygen -l` prints them. If empty, the key is not examined.
+    package var hostKeys: Set<String> = []
+    /// The maximum stratum of a time server.
+    package var maximumStratum: UInt8 = 15
 
     /// Creates a target without a service, for the evaluation of evidence.
     package init(_ text: String, name: String? = nil, decisive: ProbeKind? = nil) {
@@ -57,6 +65,8 @@ public struct CheckTarget: Hashable, Sendable {
             case .handshake: .tls
             case .dns: .dns
             case .name: .resolve
+            case .ssh: .ssh
+            case .ntp: .ntp
             }
     }
 
@@ -67,7 +77,9 @@ public struct CheckTarget: Hashable, Sendable {
         case .echo: return "ping"
         case .tcp(let port): return "tcp \(port)"
         case .name: return "name"
-        case .dns(let name): return "dns \(name)"
+        case .dns(let query): return query.type == .a ? "dns \(query.name)" : "dns \(query.type) \(query.name)"
+        case .ssh(let port): return port == 22 ? "ssh" : "ssh \(port)"
+        case .ntp(let port): return port == 123 ? "ntp" : "ntp \(port)"
         case .web, .handshake:
             guard let end = text.firstRange(of: "://") else { return text }
             let place = IPAddress(host)?.urlText ?? host
@@ -81,14 +93,52 @@ public struct CheckTarget: Hashable, Sendable {
     var address: IPAddress? { IPAddress(host) }
 }
 
+/// The minimum remaining validity of a certificate, in days.
+package struct CertificateDays: Hashable, Sendable {
+    /// A certificate that is valid for fewer days makes the target degraded.
+    package let warn: Int
+    /// The number of days below which the reason is stronger; nil for none.
+    package let alert: Int?
+
+    package init(warn: Int, alert: Int? = nil) {
+        (self.warn, self.alert) = (warn, alert)
+    }
+}
+
 extension CheckTarget {
     /// Creates a target that must complete a TLS handshake.
     ///
+    /// - Parameter dialogue: The mail protocol in which a command begins TLS; nil for a server that begins with TLS.
     /// - Throws: ``CheckInputError`` if the host is invalid.
-    package static func handshake(with host: String, port: UInt16) throws(CheckInputError) -> CheckTarget {
+    package static func handshake(
+        with host: String,
+        port: UInt16,
+        after dialogue: StartTLS? = nil
+    ) throws(CheckInputError) -> CheckTarget {
         let place = IPAddress(host)?.urlText ?? host
         let url = try url("https://\(place):\(port)/")
-        return CheckTarget("tls://\(place):\(port)", "\(url.host)", .handshake(url))
+        let scheme = dialogue?.rawValue ?? "tls"
+        return CheckTarget("\(scheme)://\(place):\(port)", "\(url.host)", .handshake(url, dialogue))
+    }
+
+    /// Creates a target that is a DNS server and must return records of a name.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the records, for example `MX`.
+    ///   - expected: The records that the answer must contain; empty for any record.
+    /// - Throws: ``CheckInputError`` if the host, the name, the type or a record is invalid.
+    package static func dns(
+        at host: String,
+        _ name: String,
+        type: String = "A",
+        expecting expected: [String] = []
+    ) throws(CheckInputError) -> CheckTarget {
+        let place = IPAddress(host)?.urlText ?? host
+        var target = try CheckTarget("dns://\(place)/\(name)" + (type == "A" ? "" : "?type=\(type)"))
+        guard case .dns(var query) = target.service else { return target }
+        try query.expect(expected)
+        target.service = .dns(query)
+        return target
     }
 
     /// Creates a target whose name must have an address.
@@ -124,18 +174,31 @@ extension CheckTarget {
             self.init(text, host, .echo)
         case "dns":
             let parts = rest.split(at: "/", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, let ascii = IDNA.ascii(String(parts[1])), !ascii.isEmpty, let name = DNSName(ascii)
-            else { throw .target(text, "it has no server and name; write dns://192.0.2.53/example.org") }
+            guard parts.count == 2, let query = try RecordQuery(parts[1], of: text) else {
+                throw .target(text, "it has no server and name; write dns://192.0.2.53/example.org")
+            }
             let (host, port) = try Self.server(String(parts[0]), of: text)
             guard port == nil else { throw .target(text, "DNS servers are always queried at port 53") }
-            self.init(text, host, .dns(name))
+            self.init(text, host, .dns(query))
+        case "ssh":
+            let (host, port) = try Self.server(rest, of: text)
+            self.init(text, host, .ssh(port: port ?? 22))
+        case "ntp":
+            let (host, port) = try Self.server(rest, of: text)
+            self.init(text, host, .ntp(port: port ?? 123))
+        case "tls", "smtp", "imap", "pop3":
+            let dialogue = StartTLS(rawValue: text[..<end.lowerBound].lowercased())
+            let (host, port) = try Self.server(rest, of: text)
+            self = try .handshake(with: host, port: port ?? dialogue?.port ?? 443, after: dialogue)
         case "http", "https":
             let url = try Self.url(text)
             self.init(text.secretsMasked, "\(url.host)", .web(url))
         case let scheme:
-            throw .target(text, "the scheme \(scheme.printable) is unknown; use tcp, http, https, icmp or dns")
+            throw .target(text, "the scheme \(scheme.printable) is unknown; use \(Self.schemes)")
         }
     }
+
+    private static let schemes = "tcp, tls, http, https, icmp, dns, ssh, ntp, smtp, imap or pop3"
 
     static func url(_ text: String) throws(CheckInputError) -> TrustedHTTPURL {
         do throws(TrustedHTTPFailure) {

@@ -19,7 +19,7 @@ struct TargetRound: Sendable {
     /// The first probe, if it was started already. The host is then an address.
     var first: RunningProbe?
 
-    private var names: AddressLookup { AddressLookup(site: site, nonce: nonce) }
+    var names: AddressLookup { AddressLookup(site: site, nonce: nonce) }
 
     private enum Part: Sendable {
         case lookedUp(AddressLookup.Entry)
@@ -142,14 +142,20 @@ struct TargetRound: Sendable {
         case .tcp(let port):
             return [{ await goOn { [await prober.connect(.target, to: address, port: port, limit: clock.left)] } }]
         case .web(let url):
-            let request = WebRequest(url, expecting: target.expectedStatus)
-            return [{ await prober.fetchBoth(.target, request, at: address, clock) }]
-        case .handshake(let url):
-            return [{ await prober.fetchBoth(.target, WebRequest(url, .handshake), at: address, clock) }]
+            return [{ await fetch(url, along: addressPath) }]
+        case .handshake(let url, let dialogue):
+            var request = WebRequest(url, .handshake)
+            request.startTLS = dialogue
+            return [{ [request] in await prober.fetchBoth(.target, request, at: address, clock) }]
         case .name: return []
-        case .dns(let name):
-            let question = DNSQuestion(name, .a, identifier: nonce.identifier)
-            return [{ [await prober.query(target: address, question, limit: clock.left)] }]
+        case .dns(let query):
+            return [{ [await prober.query(target: address, query, nonce.identifier, limit: clock.left)] }]
+        case .ssh(let port):
+            let keys = target.hostKeys
+            return [{ [await prober.identifySSH(at: address, port: port, expecting: keys, limit: clock.left)] }]
+        case .ntp(let port):
+            let stratum = target.maximumStratum
+            return [{ [await prober.askTime(of: address, port: port, stratum: stratum, limit: clock.left)] }]
         }
     }
 
@@ -172,7 +178,7 @@ struct TargetRound: Sendable {
     private var hasCompanion: Bool {
         switch target.service {
         case .any, .echo: false
-        case .tcp, .web, .handshake, .dns: true
+        case .tcp, .web, .handshake, .dns, .ssh, .ntp: true
         case .name: false
         }
     }
@@ -183,18 +189,6 @@ struct TargetRound: Sendable {
             !Task.isCancelled
         else { return [] }
         return site.servers ?? []
-    }
-}
-
-extension Prober {
-    /// Queries the target, which is a DNS server, for an address.
-    func query(target server: IPAddress, _ question: DNSQuestion, limit: Duration) async -> ProbeResult {
-        var result = await query(server, .target, question, limit: limit)
-        result.request.subject = .target
-        if result.outcome == .answered, let facts = result.evidence.dns, facts.addresses.isEmpty {
-            result.outcome = .invalid(facts.code == .nameError ? .nameNotFound : .noData)
-        }
-        return result
     }
 }
 

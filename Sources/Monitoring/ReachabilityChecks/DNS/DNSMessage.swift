@@ -79,12 +79,18 @@ extension DNSMessage {
             && questions == [Question(name: question.name, type: question.type, recordClass: 1)]
     }
 
-    /// Returns the addresses of `name`. Each alias is followed once, so a loop ends.
-    func addresses(of name: DNSName) -> [WireAddress] {
+    /// Returns `name` and its aliases. Each alias is followed once, so a loop ends.
+    private func names(of name: DNSName) -> Set<DNSName> {
         var (names, last): (Set<DNSName>, DNSName) = ([name], name)
         var aliases: [DNSName: DNSName] = [:]
         for record in answers { if case .canonicalName(let other) = record.content { aliases[record.name] = other } }
         while let next = aliases[last], names.insert(next).inserted { last = next }
+        return names
+    }
+
+    /// Returns the addresses of `name`.
+    func addresses(of name: DNSName) -> [WireAddress] {
+        let names = names(of: name)
         return answers.compactMap {
             guard case .address(let address) = $0.content, names.contains($0.name) else { return nil }
             return address
@@ -92,12 +98,29 @@ extension DNSMessage {
     }
 }
 
-/// A record of a response. Only addresses and aliases are parsed.
+extension DNSMessage {
+    /// Returns the records of a name and type in their usual notation. Aliases are followed, unless aliases are requested.
+    func records(of name: DNSName, _ type: DNSRecordType) -> [String] {
+        let names = type == .cname ? [name] : self.names(of: name)
+        return answers.compactMap { record in
+            guard names.contains(record.name) else { return nil }
+            switch record.content {
+            case .canonicalName(let other): return type == .cname ? "\(other)" : nil
+            case .data(type, let text): return text
+            case .address, .data, .other: return nil
+            }
+        }
+    }
+}
+
+/// A record of a response. Records of other types are not parsed.
 struct DNSRecord: Hashable, Sendable {
     enum Content: Hashable, Sendable {
         /// The address of an A or AAAA record.
         case address(WireAddress)
         case canonicalName(DNSName)
+        /// The data of a record of another type that is parsed, in its usual notation.
+        case data(DNSRecordType, String)
         case other(DNSRecordType)
     }
 
@@ -117,6 +140,17 @@ extension DNSRecord {
             content = .address(address)
         case .cname:
             content = .canonicalName(try reader.name())
+        case .ns, .ptr:
+            content = .data(type, "\(try reader.name())")
+        case .mx:
+            content = .data(type, "\(try reader.word()) \(try reader.name())")
+        case .srv:
+            let numbers = [try reader.word(), try reader.word(), try reader.word()]
+            content = .data(type, numbers.map { "\($0) " }.joined() + "\(try reader.name())")
+        case .txt:
+            var text: [UInt8] = []
+            while reader.index < start + length { text += try reader.take(Int(try reader.byte())) }
+            content = .data(type, String(decoding: text, as: UTF8.self).printable)
         default:
             _ = try reader.take(length)
             content = .other(type)

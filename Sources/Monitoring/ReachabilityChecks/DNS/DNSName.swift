@@ -63,8 +63,13 @@ struct DNSRecordType: RawRepresentable, Hashable, Sendable {
     let rawValue: UInt16
 
     static let a = DNSRecordType(rawValue: 1)
+    static let ns = DNSRecordType(rawValue: 2)
     static let cname = DNSRecordType(rawValue: 5)
+    static let ptr = DNSRecordType(rawValue: 12)
+    static let mx = DNSRecordType(rawValue: 15)
+    static let txt = DNSRecordType(rawValue: 16)
     static let aaaa = DNSRecordType(rawValue: 28)
+    static let srv = DNSRecordType(rawValue: 33)
     /// EDNS (RFC 6891).
     static let opt = DNSRecordType(rawValue: 41)
 }

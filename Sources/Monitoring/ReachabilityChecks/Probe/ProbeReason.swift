@@ -115,6 +115,23 @@ extension ProbeReason {
     package static let networkAuthenticationRequired = ProbeReason("networkAuthenticationRequired")
     package static let tooLarge = ProbeReason("tooLarge")
     package static let retryAfter = ProbeReason("retryAfter")
+    package static let tooManyRedirects = ProbeReason("tooManyRedirects")
+    package static let redirectFailed = ProbeReason("redirectFailed")
+    package static let certificateExpiring = ProbeReason("certificateExpiring")
+    package static let certificateNearlyExpired = ProbeReason("certificateNearlyExpired")
+    package static let greetingNotExpected = ProbeReason("greetingNotExpected")
+    package static let startTLSRefused = ProbeReason("startTLSRefused")
+}
+
+/// Reasons of SSH, NTP and DNS servers that are targets.
+extension ProbeReason {
+    package static let notSSH = ProbeReason("notSSH")
+    package static let noCommonAlgorithm = ProbeReason("noCommonAlgorithm")
+    package static let hostKeyMismatch = ProbeReason("hostKeyMismatch")
+    package static let hostKeyUnproven = ProbeReason("hostKeyUnproven")
+    package static let notSynchronized = ProbeReason("notSynchronized")
+    package static let stratumTooHigh = ProbeReason("stratumTooHigh")
+    package static let recordNotExpected = ProbeReason("recordNotExpected")
 }
 
 /// Reasons of a whole check.

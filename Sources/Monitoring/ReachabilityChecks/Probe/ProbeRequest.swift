@@ -93,12 +93,16 @@ public enum ProbeKind: String, Hashable, Sendable, CaseIterable, Codable {
     case resolve
     /// A TLS handshake with evaluation of the certificate.
     case tls
-    /// An HTTP request. Redirects are not followed.
+    /// An HTTP request. Only the redirects of a target are followed, if it permits them.
     case http
     /// A connection to an address that no host has (RFC 5737, RFC 3849). An answer shows an interception.
     case interception
     /// A request to the captive portal API (RFC 8908).
     case portalAPI
+    /// The identification of an SSH server (RFC 4253), and its host key if one is expected.
+    case ssh
+    /// A question to a time server (RFC 5905).
+    case ntp
     /// A stalled request repeated with small segments, or a packet of the link's size to a target that answers.
     case mtu
 }

@@ -118,6 +118,10 @@ struct ProbeEvidence: Hashable, Sendable {
     var http: HTTPFacts?
     var tls: TLSFacts?
     var portal: PortalInformation?
+    var ssh: SSHFacts?
+    var ntp: NTPFacts?
+    /// The difference between the answer and the expected one, as a part of a sentence.
+    var detail: String?
 }
 
 /// The gateway's entry in the neighbour table before and after a probe (`ip-neighbour(8)`).
@@ -153,10 +157,12 @@ package struct NeighbourFacts: Hashable, Sendable {
 
 /// The answer of a DNS server, or the question to a silent server.
 struct DNSFacts: Hashable, Sendable {
-    /// The type of the question: A or AAAA (RFC 1035, RFC 3596).
+    /// The type of the question.
     var type: DNSRecordType
     var code: DNSResponseCode
     var addresses: [IPAddress]
+    /// The records of the requested type in their usual notation, for types other than A and AAAA.
+    var records: [String] = []
     /// The extended DNS errors (EDE, RFC 8914).
     var extendedErrors: [UInt16]
     var isTruncated: Bool
@@ -201,6 +207,10 @@ struct HTTPFacts: Hashable, Sendable {
     var clockOffset: Duration?
     /// The time during which the server asks for no more requests (`Retry-After` of RFC 9110).
     var retryAfter: Duration?
+    /// The complete target of a redirect. It may contain secrets.
+    var redirect: String?
+    /// The URL that answered after redirects, without its query; nil without redirects.
+    var finalURL: String?
 }
 
 /// The certificate and the parameters of a TLS handshake.
@@ -213,4 +223,26 @@ struct TLSFacts: Hashable, Sendable {
     var validUntil: Duration?
     var version: String?
     var applicationProtocol: String?
+    /// The number of whole days until the server's certificate expires.
+    var daysLeft: Int?
+}
+
+/// The beginning of an SSH connection.
+struct SSHFacts: Hashable, Sendable {
+    /// The identification of the server, for example `SSH-2.0-OpenSSH_9.2`. Control characters are escaped.
+    var identification: String
+    /// The SHA-256 fingerprint of the host key, as `ssh-keygen -l` prints it; nil without a key exchange.
+    var hostKey: String?
+    /// True if the server has proven with a signature that it owns an expected key.
+    var isVerified = false
+}
+
+/// The answer of a time server.
+struct NTPFacts: Hashable, Sendable {
+    /// The distance from a reference clock: 1 for a server with its own clock.
+    var stratum: UInt8
+    /// True if the server is not synchronized (leap indicator 3).
+    var isAlarmed: Bool
+    /// The offset of the server's clock from this machine's clock. It does not affect the verdict.
+    var offset: Duration?
 }

@@ -106,6 +106,7 @@ extension Prober {
         case .whole(let message), .truncated(let message):
             var facts = DNSFacts(question.type, code: message.code, extendedErrors: message.extendedErrors)
             facts.addresses = message.addresses(of: question.name).map { IPAddress($0) }
+            facts.records = message.records(of: question.name, question.type)
             facts.isTruncated = answer.isTruncated
             facts.isRecursive = message.flags.contains(.recursionAvailable)
             result.evidence.dns = facts

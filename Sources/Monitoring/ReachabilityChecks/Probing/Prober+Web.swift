@@ -86,7 +86,7 @@ extension Prober {
         }
         let recorder = trust.recorder(for: request.purpose)
         let client = TrustedHTTPClient(
-            tls: request.url.scheme == .https ? try? trust.factory(recorder) : nil,
+            tls: request.url.scheme == .https ? try? trust.factory(recorder, for: request.purpose) : nil,
             connector: WebConnector(connection: connection, request: request)
         )
         let limits = request.settings(limit: limit - connecting.duration)

@@ -155,7 +155,7 @@ extension Prober {
         case .tcp(let port):
             let probe = request(.tcp, .target, address, port: port, limit: limit)
             return .stream(connection(probe)) { completion(result(probe, $0, about: address)) }
-        case .web, .handshake, .name, .dns:
+        case .web, .handshake, .name, .dns, .ssh, .ntp:
             return nil
         }
     }
@@ -166,7 +166,7 @@ extension CheckTarget {
     var decidesAtOnce: Bool {
         switch service {
         case .any, .echo, .tcp: true
-        case .web, .handshake, .name, .dns: false
+        case .web, .handshake, .name, .dns, .ssh, .ntp: false
         }
     }
 }

@@ -85,7 +85,7 @@ extension ProbeResult {
     var peerSpoke: Bool {
         switch outcome {
         case .answered, .invalid(.serverFailed), .invalid(.serverRefused), .refused(.peer): true
-        case .invalid: phases[.connect] != nil || evidence.tls != nil || kind == .dns
+        case .invalid: phases[.connect] != nil || evidence.tls != nil || kind == .dns || kind == .ntp
         case .unreachable(let error): error.source == .peer
         case .silent: phases[.connect] != nil
         case .refused, .blockedHere, .skipped, .cancelled: false
@@ -135,8 +135,10 @@ extension ProbeResult {
         }
     }
 
-    /// True if a certificate was verified, which no host on the path can forge.
-    var isVerified: Bool { evidence.tls?.isVerified == true && (outcome == .answered || kind == .http) }
+    /// True if a certificate or a host key was verified, which no host on the path can forge.
+    var isVerified: Bool {
+        evidence.ssh?.isVerified == true || evidence.tls?.isVerified == true && (outcome == .answered || kind == .http)
+    }
 
     /// True if the nonce was echoed over plain HTTP.
     var isEchoed: Bool { kind == .http && evidence.http?.challenge == .echoed }

@@ -13,6 +13,7 @@ enum CheckJudge {
             let partial =
                 TargetStage.silentFamily(evidence, finding) ?? SegmentStage.degraded(evidence, finding)
                 ?? evidence.target?.name.flatMap { NamesStage.unanswered(evidence, $0) }
+                ?? TargetStage.expiring(evidence, finding)
             return CheckVerdict(partial ?? finding, notes: notes)
         }
         if evidence.isOnLink, let finding = NeighbourStage.judge(evidence) {

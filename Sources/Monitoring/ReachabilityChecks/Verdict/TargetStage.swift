@@ -48,6 +48,20 @@ enum TargetStage {
         return nil
     }
 
+    /// Returns the finding for a target whose certificate expires soon. The target still works, so it is degraded.
+    ///
+    /// - Parameter answer: The finding that the target answers.
+    static func expiring(_ evidence: CheckEvidence, _ answer: Finding) -> Finding? {
+        guard let target = evidence.target, let limits = target.certificateDays,
+            let days = answer.evidence.compactMap(\.evidence.tls?.daysLeft).min(), days < limits.warn
+        else { return nil }
+        let isUrgent = limits.alert.map { days < $0 } ?? false
+        let time = days < 1 ? "less than a day" : "\(days) more day\(days == 1 ? "" : "s")"
+        let text = "the certificate of \(target.text) is valid for \(time)"
+        let reason = isUrgent ? ProbeReason.certificateNearlyExpired : .certificateExpiring
+        return Finding(.degraded, reason, .proven, isUrgent ? "\(text); renew it now" : text, answer.evidence)
+    }
+
     /// Returns the finding for a target that answered any other packet of the round, if echoes are not permitted. A gateway limits its
     /// errors, but may answer in its role as a gateway or a DNS server.
     private static func otherLife(_ evidence: CheckEvidence, _ captive: Set<AddressFamily>) -> Finding? {
@@ -66,7 +80,7 @@ enum TargetStage {
     /// Returns whether an interception may have answered in place of the target. A connection, a page or an echo does not exclude it, and
     /// it was not tested yet.
     static func isDoubtful(_ evidence: CheckEvidence) -> Bool {
-        guard evidence.sharesLine, let target = evidence.target, [nil, .tcp, .http].contains(target.decisive),
+        guard evidence.sharesLine, let target = evidence.target, [nil, .tcp, .http, .ssh].contains(target.decisive),
             let finding = answers(evidence), finding.place == .works
         else { return false }
         let families = Set(finding.evidence.filter { !$0.isVerified }.map(\.request.binding.family))
@@ -120,9 +134,12 @@ enum TargetStage {
     private static func ofTLS(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
         for result in results where result.kind == .tls {
             if case .invalid(let reason) = result.outcome,
-                result.evidence.tls != nil || reason != .closedDuringHandshake
+                result.evidence.tls != nil || reason != .closedDuringHandshake,
+                result.failedPhase != .request || reason == .startTLSRefused
             {
-                return Finding(.tls, reason, .proven, "TLS with \(target.text) fails: \(reason.rawValue)", [result])
+                let issuer = reason == .untrusted ? result.evidence.tls?.issuer.map { ", issued by \($0)" } : nil
+                let fault = (result.evidence.detail ?? reason.rawValue) + (issuer ?? "")
+                return Finding(.tls, reason, .proven, "TLS with \(target.text) fails: \(fault)", [result])
             }
         }
         return nil
@@ -135,14 +152,15 @@ enum TargetStage {
         guard let result = asked.first(where: { $0.outcome != .silent || isThere }),
             result.error == nil, let reason = NamesStage.fault(result)
         else { return nil }
-        return Finding(.dns, reason, .proven, "\(target.text): \(reason.rawValue)", results)
+        let fault = asked.lazy.compactMap(\.evidence.detail).first ?? reason.rawValue
+        return Finding(.dns, reason, .proven, "\(target.text): \(fault)", results)
     }
 
     private static func ofService(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
         for result in results {
             switch result.outcome {
             case .invalid(let reason):
-                let text = "\(target.text) gives a wrong answer: \(reason.rawValue)"
+                let text = "\(target.text) gives a wrong answer: \(result.evidence.detail ?? reason.rawValue)"
                 return Finding(.service, reason, .proven, text, [result])
             case .refused(.peer), .refused(.unknown):
                 return Finding(.service, .refused, .proven, "\(target.text) refuses the connection", [result])

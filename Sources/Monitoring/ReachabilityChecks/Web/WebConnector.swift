@@ -17,6 +17,8 @@ struct WebConnector: HTTPConnecting {
         prepare: @escaping @Sendable (any Channel) throws -> Void
     ) -> EventLoopFuture<any Channel> {
         guard let socket = connection.take() else { return loop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
+        let (dialogue, ready) = (request.startTLS, loop.makePromise(of: Void.self))
+        if dialogue == nil { ready.succeed() }
         return ClientBootstrap(group: loop)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             // One read at a time, so that no read follows the last needed one.
@@ -28,10 +30,24 @@ struct WebConnector: HTTPConnecting {
                     try channel.pipeline.syncOperations.addHandler(ByteGuard(request))
                     guard request.url.scheme == .https else { return }
                     try channel.pipeline.syncOperations.addHandler(GatheringHandler())
+                    guard let dialogue else { return }
+                    let handler = StartTLSHandler(dialogue, ready: ready)
+                    try channel.pipeline.syncOperations.addHandler(handler, name: Self.dialogueName)
                 }
             }
             .withConnectedSocket(socket.release())
+            .flatMap { channel in
+                guard dialogue != nil else { return loop.makeSucceededFuture(channel) }
+                return ready.futureResult.flatMap { channel.pipeline.removeHandler(name: Self.dialogueName) }
+                    .map { channel }
+            }
+            .flatMapErrorThrowing { error in
+                ready.fail(error)
+                throw error
+            }
     }
+
+    private static let dialogueName = "dialogue"
 }
 
 /// Limits all received bytes, including those of TLS. A limit for the body is not sufficient, because chunks have extensions and TLS has
@@ -50,12 +66,12 @@ final class ByteGuard: ChannelDuplexHandler {
 
     init(_ request: WebRequest) {
         self.request = request
-        left = WebLimits.bytes(request.purpose)
+        left = request.byteLimit
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
         guard event is HTTPRequestBegins else { return context.triggerUserOutboundEvent(event, promise: promise) }
-        left = min(left, WebLimits.bytesAfterwards(request.purpose))
+        left = min(left, request.byteLimitAfterwards)
         answer = 0
         promise?.succeed()
     }

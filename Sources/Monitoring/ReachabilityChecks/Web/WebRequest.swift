@@ -1,13 +1,13 @@
 import NIOHTTP1
 import ServerTrustNIO
 
-/// A request of a web probe, and its expected response. Redirects are not followed.
+/// A request of a web probe, and its expected response.
 struct WebRequest: Hashable, Sendable {
     /// The purpose of a request, which determines the expected response.
     enum Purpose: Hashable, Sendable {
         /// A request to an anchor. An echoed nonce or a trusted certificate proves internet access.
         case anchor(nonce: String)
-        /// A request to a server of the user. Any status below 500 is expected, unless ``WebRequest/expectedStatus`` is set.
+        /// A request to a server of the user, see ``WebRequest/exchange``.
         case target
         /// A handshake with a server of the user, which must show a certificate. No request is sent.
         case handshake
@@ -19,8 +19,12 @@ struct WebRequest: Hashable, Sendable {
 
     var url: TrustedHTTPURL
     var purpose: Purpose
-    /// The accepted statuses of a target. If nil, all statuses below 500.
-    var expectedStatus: ClosedRange<Int>?
+    /// The request to a target, and the requirements for its response.
+    var exchange = WebExchange()
+    /// The dialogue that precedes TLS; nil for none.
+    var startTLS: StartTLS?
+    /// The number of redirects that may still be followed.
+    var redirects = 0
     /// Whether any response is sufficient.
     var isTrial = false
 
@@ -29,11 +33,9 @@ struct WebRequest: Hashable, Sendable {
     }
 
     /// Creates a request to a server of the user.
-    ///
-    /// - Parameter status: The accepted statuses. If nil, all statuses below 500.
-    init(_ url: TrustedHTTPURL, expecting status: ClosedRange<Int>?) {
+    init(_ url: TrustedHTTPURL, _ exchange: WebExchange) {
         self.init(url, .target)
-        expectedStatus = status
+        (self.exchange, redirects) = (exchange, exchange.redirects)
     }
 
     /// The kind of the probe result.
@@ -54,6 +56,8 @@ enum WebLimits {
     static let location = 2048
     /// The maximum size of a captive portal API's body. A longer body is refused.
     static let portal = 4 * 1024
+    /// The number of body bytes that are searched for an expected content.
+    static let content = 256 * 1024
     /// Returns the maximum number of received bytes, including heads, TLS and the encoding of the body.
     static func bytes(_ purpose: WebRequest.Purpose) -> Int {
         switch purpose {
@@ -89,14 +93,27 @@ enum WebLimits {
 }
 
 extension WebRequest {
-    /// The HTTP request. It contains nothing that identifies the machine.
+    /// The number of body bytes that are sufficient.
+    var enough: Int { exchange.readsContent ? WebLimits.content : WebLimits.enough(purpose) }
+
+    /// The maximum number of received bytes.
+    var byteLimit: Int { WebLimits.bytes(purpose) + (exchange.readsContent ? WebLimits.content : 0) }
+
+    /// The maximum number of bytes received after the request.
+    var byteLimitAfterwards: Int {
+        WebLimits.bytesAfterwards(purpose) + (exchange.readsContent ? WebLimits.content : 0)
+    }
+
+    /// The HTTP request. Unless the user adds header fields, it contains nothing that identifies the machine.
     var http: TrustedHTTPRequest {
         var headers = HTTPHeaders([
             ("User-Agent", "reachability-check"),
             ("Accept", purpose == .portalAPI ? "application/captive+json" : "*/*"),
         ])
         if case .anchor(let nonce) = purpose { headers.add(name: "Reachability-Challenge", value: nonce) }
-        return TrustedHTTPRequest(url: url, headers: headers)
+        for field in exchange.headers { headers.replaceOrAdd(name: field.name, value: field.value) }
+        let method = HTTPMethod(rawValue: exchange.method)
+        return TrustedHTTPRequest(url: url, method: method, headers: headers, body: exchange.body)
     }
 
     func settings(limit: Duration) -> TrustedHTTPSettings {
@@ -104,7 +121,7 @@ extension WebRequest {
         settings.timeLimit = limit
         settings.maximumHeaderBytes = WebLimits.head
         settings.maximumBodyBytes = purpose == .portalAPI ? WebLimits.portal : .max
-        settings.sufficientBodyBytes = purpose == .portalAPI ? nil : WebLimits.enough(purpose)
+        settings.sufficientBodyBytes = purpose == .portalAPI ? nil : enough
         settings.endsWithHandshake = purpose == .handshake
         settings.omitsClosingAlert = true
         return settings

@@ -12,10 +12,13 @@ extension ProbeResult {
     /// - Parameter now: The time since 1970.
     mutating func take(_ trace: HTTPTrace, of request: WebRequest, _ recorder: CertificateRecorder, now: Duration) {
         let begun = trace.times
-        evidence.tls = TLSFacts(recorder, trace.handshake)
+        evidence.tls = TLSFacts(recorder, trace.handshake, now: now)
         if request.purpose == .portalAPI { evidence.portal = try? PortalInformation(json: trace.body) }
         if let handshake = begun[.handshake], trace.handshake != nil {
             phases[.tls] = (begun[.head] ?? trace.ended) - handshake
+        }
+        if request.startTLS != nil, let start = begun[.connecting], let handshake = begun[.handshake] {
+            phases[.request] = handshake - start
         }
         // A server may answer before the whole request is sent.
         if let sending = begun[.head], let sent = trace.sent ?? begun[.body] {
@@ -24,14 +27,14 @@ extension ProbeResult {
         }
         if let head = trace.head, let arrival = begun[.body] {
             evidence.http = HTTPFacts(head, of: request, at: now - (trace.ended - arrival))
-            if trace.failure == nil, WebLimits.enough(request.purpose) > 0 {
+            if trace.failure == nil, request.enough > 0 {
                 phases[.transfer] = trace.ended - arrival
             }
         }
         if let failure = trace.failure {
             fail(failure, trace.cause, in: ProbePhase(trace, of: request), of: request)
         } else {
-            outcome = judge(request)
+            outcome = judge(request, trace.body)
         }
         settle()
     }
@@ -55,6 +58,8 @@ extension ProbeResult {
         case .bodyTooLarge, .headersTooLarge: outcome = .invalid(.tooLarge)
         default:
             switch cause ?? failure {
+            case let fault as StartTLSFault:
+                (outcome, evidence.detail) = (.invalid(fault.reason), fault.detail)
             case HTTPParserError.invalidEOFState, NIOSSLError.uncleanShutdown, is IOError, is ChannelError:
                 outcome = .invalid(phase == .tls ? .closedDuringHandshake : .closedWithoutAnswer)
             case let cause:
@@ -81,15 +86,18 @@ extension ProbeResult {
         }
     }
 
-    private func judge(_ request: WebRequest) -> ProbeOutcome {
+    private mutating func judge(_ request: WebRequest, _ body: [UInt8]) -> ProbeOutcome {
         if request.purpose == .handshake { return .answered }
         guard let answer = evidence.http else { return .invalid(.notHTTP) }
         if request.purpose == .page { return .answered }
         if answer.status == 511 { return .invalid(.networkAuthenticationRequired) }
         switch request.purpose {
         case .page, .target, .handshake:
-            let isExpected = request.expectedStatus?.contains(answer.status) ?? (answer.status < 500)
-            return isExpected ? .answered : .invalid(.statusNotExpected)
+            if request.redirects > 0, answer.redirect != nil { return .answered }
+            let isExpected = request.exchange.expectedStatus?.contains(answer.status) ?? (answer.status < 500)
+            guard isExpected else { return .invalid(.statusNotExpected) }
+            evidence.detail = request.exchange.problem(in: body)
+            return evidence.detail == nil ? .answered : .invalid(.bodyNotExpected)
         case .anchor:
             guard answer.status < 500 else { return .invalid(.statusNotExpected) }
             if evidence.tls?.isVerified == true || answer.challenge == .echoed { return .answered }
@@ -105,7 +113,8 @@ extension ProbePhase {
     /// The phase in which a request ended.
     fileprivate init(_ trace: HTTPTrace, of request: WebRequest) {
         switch trace.stage {
-        case .connecting, .tunnel, .handshake: self = request.url.scheme == .https ? .tls : .request
+        case .connecting, .tunnel: self = request.url.scheme == .https && request.startTLS == nil ? .tls : .request
+        case .handshake: self = .tls
         case .head: self = trace.sent == nil ? .request : .firstByte
         case .body: self = .transfer
         }
@@ -119,6 +128,9 @@ extension HTTPFacts {
         if let text = head.headers.first(name: "Location").map({ String($0.prefix(WebLimits.location)) }) {
             // A redirect to a login page often contains the requested URL, in its path, query or fragment.
             location = request.url.target.utf8.contains(UInt8(ascii: "?")) ? text.hostAlone : text
+        }
+        if [301, 302, 303, 307, 308].contains(status) {
+            redirect = head.headers.first(name: "Location").flatMap { $0.utf8.count <= WebLimits.location ? $0 : nil }
         }
         if case .anchor(let nonce) = request.purpose {
             challenge = head.headers.first(name: "Reachability-Response") == nonce ? .echoed : .missing

@@ -41,18 +41,30 @@ struct WebTrust: Sendable {
     }
 
     /// Returns the TLS factory for one connection.
-    func factory(_ recorder: CertificateRecorder) throws(TLSSettingsError) -> ServerTrustHandlerFactory {
+    func factory(
+        _ recorder: CertificateRecorder,
+        for purpose: WebRequest.Purpose
+    ) throws(TLSSettingsError) -> ServerTrustHandlerFactory {
         let manager = ServerTrustManager(evaluators: [:], lookup: { _ in recorder })
-        return try Self.shared.get().with(manager, configuration)
+        return try (purpose == .handshake ? Self.plain : Self.web).get().with(manager, configuration)
     }
 
-    /// The shared TLS context. Creating one costs more than a connection.
-    private static let shared = Result<ServerTrustHandlerFactory, TLSSettingsError> { () throws(TLSSettingsError) in
+    /// The shared TLS contexts. Creating one costs more than a connection.
+    private static let web = Self.shared(["http/1.1"])
+    /// The context for servers of any protocol. A mail server may refuse a client that offers the protocol of web servers.
+    private static let plain = Self.shared([])
+
+    private static func shared(_ protocols: [String]) -> Result<ServerTrustHandlerFactory, TLSSettingsError> {
         var settings = TLSClientSettings()
-        settings.applicationProtocols = ["http/1.1"]
+        settings.applicationProtocols = protocols
         // Long-term secrecy is not needed, and ML-KEM makes the first message of each side one packet longer.
         settings.curves = [.x25519, .secp256r1, .secp384r1, .secp521r1]
-        return try ServerTrustHandlerFactory(manager: ServerTrustManager(evaluators: [:]), settings: settings)
+        do throws(TLSSettingsError) {
+            let manager = ServerTrustManager(evaluators: [:])
+            return .success(try ServerTrustHandlerFactory(manager: manager, settings: settings))
+        } catch {
+            return .failure(error)
+        }
     }
 }
 
@@ -92,9 +104,11 @@ final class CertificateRecorder: ServerTrustEvaluating {
 }
 
 extension TLSFacts {
-    /// - Parameter handshake: The handshake; nil if it failed.
+    /// - Parameters:
+    ///   - handshake: The handshake; nil if it failed.
+    ///   - now: The time since 1970.
     /// - Returns: Nil if the server showed no certificate.
-    init?(_ recorder: CertificateRecorder, _ handshake: TrustedHandshake?) {
+    init?(_ recorder: CertificateRecorder, _ handshake: TrustedHandshake?, now: Duration) {
         guard let leaf = recorder.leaf else { return nil }
         let version: String? =
             switch handshake?.version {
@@ -107,7 +121,8 @@ extension TLSFacts {
             issuer: leaf.issuerName,
             validUntil: .seconds(leaf.notAfter.secondsSinceEpoch),
             version: version,
-            applicationProtocol: handshake?.applicationProtocol
+            applicationProtocol: handshake?.applicationProtocol,
+            daysLeft: Int(clamping: (leaf.notAfter.secondsSinceEpoch - now.components.seconds).floored(by: 86_400))
         )
     }
 }
