@@ -103,8 +103,8 @@ public enum Attributor {
     /// separately.
     private static let localNameReasons: Set<String> = ["noServerConfigured", "firewall"]
 
-    /// The reasons of a check for a name that does not exist although the name servers work.
-    private static let ownNameReasons: Set<String> = ["nameNotFound", "noData"]
+    /// The reasons of a check for a name that does not exist, or has other records, although the name servers work.
+    private static let ownNameReasons: Set<String> = ["nameNotFound", "noData", "recordNotExpected"]
 }
 
 /// The part of the network that is responsible for an outage.

@@ -141,6 +141,12 @@ extension CheckTarget {
         return target
     }
 
+    /// The record types that a DNS server can be asked for, in alphabetical order.
+    package static let recordTypes = DNSRecordType.named.keys.sorted()
+
+    /// Returns whether a text has the form of the fingerprint of a host key that `ssh-keygen -l` prints.
+    package static func isHostKey(_ text: String) -> Bool { SSHHostKey.isFingerprint(text) }
+
     /// Creates a target whose name must have an address.
     ///
     /// - Throws: ``CheckInputError`` if the host is an address or invalid.

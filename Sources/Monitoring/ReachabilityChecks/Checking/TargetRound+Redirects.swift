@@ -1,5 +1,6 @@
 import LinuxSupport
 import NetworkReachability
+import ServerTrust
 import ServerTrustNIO
 
 /// Requests to web targets and their redirects.

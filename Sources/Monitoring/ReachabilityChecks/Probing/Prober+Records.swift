@@ -21,7 +21,7 @@ struct RecordQuery: Hashable, Sendable {
             return
         }
         guard query.hasPrefix("type="), let type = DNSRecordType.named[query.dropFirst(5).uppercased()] else {
-            let names = DNSRecordType.named.keys.sorted().joined(separator: ", ")
+            let names = CheckTarget.recordTypes.joined(separator: ", ")
             throw .target(target, "only ?type=TYPE may follow the name, and TYPE is one of \(names)")
         }
         self.type = type

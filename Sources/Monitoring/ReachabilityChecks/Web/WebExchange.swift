@@ -1,5 +1,5 @@
 package import LinuxSupport
-import NetworkReachability
+import ServerTrust
 import ServerTrustNIO
 
 /// The request of a check to a web server of the user, and the requirements for the response.

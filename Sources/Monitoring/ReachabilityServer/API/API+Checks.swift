@@ -73,6 +73,7 @@ extension MonitoringService.Snapshot {
         object.add("time", time(check.ended))
         object.add("durationMilliseconds", (check.ended - check.begun).roundedMilliseconds)
         object.add("latencyMicroseconds", optional: check.finding.latency.map { Int($0.nanoseconds / 1000) })
+        if let end = check.finding.certificateEnd { object.add("certificateEnd", Timestamp(real: end)) }
         return object
     }
 

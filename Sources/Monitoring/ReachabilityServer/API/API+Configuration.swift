@@ -28,12 +28,10 @@ extension TOMLNode {
     /// The keys whose texts are not secrets.
     static let shown: Set<String> = [
         "after", "allow", "authority", "certificate", "checks", "clients", "daily", "device", "dns", "exec", "expect",
-        "family", "for", "format", "from", "host", "hosts", "http", "https", "interface", "interval",
-        "home-assistant-prefix", "interval-when-down",
-        "jitter",
-        "keep", "key", "limit", "mark", "max-size", "name", "namespace", "only", "path", "policy", "quiet", "refresh",
-        "remind", "scope", "sendmail",
-        "settle", "site", "socket", "targets", "weekly", "will-delay",
+        "family", "for", "format", "from", "home-assistant-prefix", "host", "host-key", "hosts", "http", "https",
+        "interface", "interval", "interval-when-down", "jitter", "keep", "key", "limit", "mark", "max-size", "method",
+        "name", "namespace", "only", "path", "policy", "quiet", "refresh", "remind", "scope", "sendmail", "settle",
+        "site", "socket", "starttls", "targets", "type", "weekly", "will-delay",
     ]
 
     /// The keys of URLs. The path of a URL may be a secret.

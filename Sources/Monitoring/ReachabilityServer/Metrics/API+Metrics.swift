@@ -76,6 +76,14 @@ extension API {
             text.add("\(duration)_sum", [("target", name)], total.sum.decimalSeconds)
             text.add("\(duration)_count", [("target", name)], total.count)
         }
+        let ends = totals.compactMap { name, _ in
+            service.checkLog.latest(of: name).first?.finding.certificateEnd.map { (name, $0) }
+        }
+        let end = "reachability_target_certificate_end_timestamp_seconds"
+        if !ends.isEmpty {
+            text.begin(end, .gauge, "End of the validity of the certificate that the target showed last.")
+        }
+        for (name, time) in ends { text.add(end, [("target", name)], time.components.seconds) }
     }
 
     /// Returns a bucket bound in seconds with a decimal point, as OpenMetrics requires.

@@ -162,7 +162,16 @@ package enum StateDescription {
         "statusNotExpected": "unexpected HTTP status", "bodyNotExpected": "unexpected content",
         "challengeWrong": "wrong answer to the challenge",
         "networkAuthenticationRequired": "login to the network required", "tooLarge": "answer too large",
-        "retryAfter": "try again later",
+        "retryAfter": "try again later", "tooManyRedirects": "too many redirects",
+        "redirectFailed": "redirects to a server that does not answer",
+        "certificateExpiring": "certificate expires soon",
+        "certificateNearlyExpired": "certificate expires very soon",
+        "greetingNotExpected": "unexpected greeting", "startTLSRefused": "does not start TLS",
+        // SSH, time and records
+        "notSSH": "not SSH", "noCommonAlgorithm": "no common SSH version or algorithm",
+        "hostKeyMismatch": "another SSH host key", "hostKeyUnproven": "SSH host key without a valid signature",
+        "notSynchronized": "clock not synchronized", "stratumTooHigh": "too far from a reference clock",
+        "recordNotExpected": "unexpected DNS records",
         // Whole checks
         "targetAnswers": "answers", "internetProven": "the internet is proven to work",
         "upstreamAnswers": "the provider answers", "portalByDNS": "captive portal by DNS",

@@ -60,7 +60,9 @@ struct CheckReader {
 
     // MARK: Checks
 
-    private static let names = ["any", "dns", "http", "https", "network", "ping", "tcp:PORT", "tls", "tls:PORT"]
+    private static let names = [
+        "any", "dns", "http", "https", "network", "ntp", "ping", "ssh", "ssh:PORT", "tcp:PORT", "tls", "tls:PORT",
+    ]
     private static let allowed =
         "must be one of \(names.joined(separator: ", ")), or a table such as { https = \"/health\" }"
 
@@ -127,13 +129,11 @@ struct CheckReader {
         case "ping": return try CheckTarget("icmp://\(place)")
         case "dns": return try .name(host)
         case "http", "https": return try CheckTarget("\(word)://\(place)/")
-        case "tls": return try .handshake(with: host, port: 443)
+        case "ntp", "ssh", "tls": return try CheckTarget("\(word)://\(place)")
         default:
             let parts = word.split(at: ":", omittingEmptySubsequences: false)
-            guard parts.count == 2, parts[0] == "tcp" || parts[0] == "tls" else { return nil }
-            let target = try CheckTarget("tcp://\(place):\(parts[1])")
-            guard parts[0] == "tls", let port = UInt16(parts[1]) else { return target }
-            return try .handshake(with: host, port: port)
+            guard parts.count == 2, ["ssh", "tcp", "tls"].contains(parts[0]) else { return nil }
+            return try CheckTarget("\(parts[0])://\(place):\(parts[1])")
         }
     }
 
@@ -141,66 +141,50 @@ struct CheckReader {
 
     // MARK: Tables
 
-    private static let kinds = ["http", "https", "tcp", "tls", "dns"]
-
     /// Reads a check that is a table, and collects problems. Returns nil for an invalid table.
     private func check(_ table: TableReader, of host: String) throws(CheckInputError) -> CheckSettings.Check? {
-        let place = Self.place(host)
-        let named = Self.kinds.filter { table.has($0) }
-        let paths = ["http", "https"].map { table.text($0) }
-        let ports = ["tcp", "tls"].map { table.integer($0, 1...65535) }
-        let name = table.text("dns")
-        let port = table.integer("port", 1...65535)
-        let expected = expected(table)
-        let policy = table.policy(in: directory)
-        guard named.count == 1, let kind = named.first else {
-            table.report(
-                nil,
-                "must have exactly one of \(Self.kinds.joined(separator: ", ")), not \(named.isEmpty ? "none" : "several")"
-            )
-            return nil
-        }
-        for (key, kinds) in [
-            ("port", ["http", "https"]), ("expect", ["http", "https"]), ("policy", ["https", "tls"]),
-        ]
-        where table.has(key) && !kinds.contains(kind) {
-            table.report(key, "is only allowed with \(kinds.joined(separator: " or ")), not with \(kind)")
-        }
+        let (place, options) = (Self.place(host), CheckOptionsReader(table: table))
+        guard let kind = options.kind() else { return nil }
+        let ports = 1...65535
         switch kind {
         case "tcp":
-            guard let port = ports[0] else { return nil }
+            guard let port = table.integer(kind, ports) else { return nil }
             return CheckSettings.Check(try CheckTarget("tcp://\(place):\(port)"))
         case "tls":
-            guard let port = ports[1] else { return nil }
-            return CheckSettings.Check(try .handshake(with: host, port: UInt16(port)), policy: policy)
+            let (policy, dialogue, days) = (policy(table), options.dialogue(), options.certificateDays())
+            guard let port = table.integer(kind, ports) else { return nil }
+            var target = try CheckTarget.handshake(with: host, port: UInt16(port), after: dialogue)
+            target.certificateDays = days
+            return CheckSettings.Check(target, policy: policy)
         case "dns":
-            guard let name else { return nil }
-            return CheckSettings.Check(try CheckTarget("dns://\(place)/\(name)"))
+            return try options.records(at: host).map { CheckSettings.Check($0) }
+        case "ssh":
+            let keys = options.hostKeys()
+            guard let port = table.integer(kind, ports) else { return nil }
+            var target = try CheckTarget("ssh://\(place):\(port)")
+            target.hostKeys = keys
+            return CheckSettings.Check(target)
+        case "ntp":
+            let stratum = table.integer("stratum", 1...15) ?? 15
+            guard let port = table.integer(kind, ports) else { return nil }
+            var target = try CheckTarget("ntp://\(place):\(port)")
+            target.maximumStratum = UInt8(stratum)
+            return CheckSettings.Check(target)
         default:
-            guard let path = paths.compactMap(\.self).first else { return nil }
+            let (policy, port, exchange) = (policy(table), table.integer("port", ports), options.exchange())
+            let days = options.certificateDays()
+            guard let path = table.text(kind) else { return nil }
             guard path.hasPrefix("/") else {
                 table.report(kind, "must be a path that begins with /, not \"\(path.secretsMasked)\"")
                 return nil
             }
             var target = try CheckTarget("\(kind)://\(place)\(port.map { ":\($0)" } ?? "")\(path)")
-            target.expectedStatus = expected
+            (target.exchange, target.certificateDays) = (exchange, days)
             return CheckSettings.Check(target, policy: policy)
         }
     }
 
-    /// Reads `expect`: a status code or a range of status codes.
-    private func expected(_ table: TableReader) -> ClosedRange<Int>? {
-        guard let node = table.node("expect") else { return nil }
-        switch node {
-        case .integer(let status) where 200...599 ~= status: return status...status
-        case .string(let text):
-            let parts = text.split(at: "-").compactMap { Int($0) }
-            if parts.count == 2, 200 <= parts[0], parts[0] <= parts[1], parts[1] <= 599 { return parts[0]...parts[1] }
-        default: break
-        }
-        table.report("expect", "must be a status code from 200 to 599 or a range such as \"200-299\"")
-        return nil
-    }
+    private func policy(_ table: TableReader) -> TrustPolicy? { table.policy(in: directory) }
 }
 
 extension ServiceConfiguration {

@@ -294,12 +294,8 @@ extension NotifierSettings {
                 table.report("headers.\(name)", "is set by the service")
                 return nil
             }
-            let isName =
-                !name.isEmpty
-                && name.unicodeScalars.allSatisfy {
-                    $0.isASCII && ($0 == "-" || $0.properties.isAlphabetic || $0.properties.numericType != nil)
-                }
-            guard isName, case .string(let value) = node, value.unicodeScalars.allSatisfy(\.isPrintable) else {
+            guard name.isFieldName, case .string(let value) = node, value.unicodeScalars.allSatisfy(\.isPrintable)
+            else {
                 table.report(
                     "headers.\(name)",
                     "must be a field name of letters, digits and hyphens with a printable string"

@@ -75,6 +75,7 @@ enum ProbeObject {
         if let code = probe.responseCode {
             object.add("rcode", code)
             object.add("addresses", probe.addresses.map(\.description))
+            if !probe.records.isEmpty { object.add("records", probe.records) }
             if !probe.extendedErrors.isEmpty { object.add("extendedErrors", probe.extendedErrors.map { "\($0)" }) }
         } else if !probe.addresses.isEmpty {
             object.add("addresses", probe.addresses.map(\.description))
@@ -87,13 +88,20 @@ enum ProbeObject {
             object.add("issuer", probe.issuer)
             if let version = probe.tlsVersion { object.add("tlsVersion", version) }
             if let name = probe.applicationProtocol { object.add("alpn", name) }
+            if let days = probe.certificateDays { object.add("certificateDays", days) }
         }
+        if let identification = probe.sshIdentification {
+            object.add("identification", identification)
+            if let key = probe.hostKey { object.add("hostKey", key) }
+        }
+        if let stratum = probe.stratum { object.add("stratum", stratum) }
         if let status = probe.status {
             object.add("status", status)
             object.add("location", probe.location)
+            if let url = probe.finalURL { object.add("finalURL", url) }
             if let isAnswered = probe.isChallengeAnswered { object.add("challengeAnswered", isAnswered) }
-            if let offset = probe.clockOffset { object.add("clockOffsetMilliseconds", offset.milliseconds) }
         }
+        if let offset = probe.clockOffset { object.add("clockOffsetMilliseconds", offset.milliseconds) }
         if let isCaptive = probe.isCaptive { object.add("captive", isCaptive) }
     }
 
