@@ -156,8 +156,7 @@ struct SSHKeyExchange: Sendable {
 struct SSHHostKey: Hashable, Sendable {
     /// The accepted signature algorithms, the preferred one first. Signatures with SHA-1 are not accepted.
     static let algorithms = [
-        "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "rsa-sha2-512",
-        "rsa-sha2-256",
+        "ssh-ed25519", "ecdsa-sha2-nistp256", "rsa-sha2-512", "rsa-sha2-256",
     ]
 
     /// The key in the form in which it is hashed and signed.
@@ -197,9 +196,13 @@ struct SSHHostKey: Hashable, Sendable {
             case ("ssh-ed25519", "ssh-ed25519"):
                 let key = try Curve25519.Signing.PublicKey(rawRepresentation: try key.sshString())
                 return key.isValidSignature(value, for: hash)
-            case ("ecdsa-sha2-nistp256", type), ("ecdsa-sha2-nistp384", type), ("ecdsa-sha2-nistp521", type):
+            case ("ecdsa-sha2-nistp256", "ecdsa-sha2-nistp256"):
                 _ = try key.sshString()
-                return try Self.isSigned(hash, value, by: try key.sshString(), type)
+                let key = try P256.Signing.PublicKey(x963Representation: try key.sshString())
+                // The signature consists of two numbers (RFC 5656, section 3.1.2).
+                var numbers = DNSReader(value)
+                let digits = [try numbers.sshNumber(32), try numbers.sshNumber(32)].flatMap(\.self)
+                return key.isValidSignature(try .init(rawRepresentation: digits), for: hash)
             case ("ssh-rsa", "rsa-sha2-512"), ("ssh-rsa", "rsa-sha2-256"):
                 let (exponent, modulus) = (try key.sshString(), try key.sshString())
                 // A verification with a large exponent or modulus takes seconds.
@@ -214,30 +217,6 @@ struct SSHHostKey: Hashable, Sendable {
             }
         } catch {
             return false
-        }
-    }
-
-    /// Verifies a signature with ECDSA, which consists of two numbers (RFC 5656).
-    private static func isSigned(_ hash: [UInt8], _ value: [UInt8], by point: [UInt8], _ type: String) throws -> Bool {
-        var reader = DNSReader(value)
-        let numbers = [try reader.sshString(), try reader.sshString()]
-        func signature(_ size: Int) throws -> [UInt8] {
-            try numbers.flatMap { number in
-                let digits = number.drop { $0 == 0 }
-                guard digits.count <= size else { throw DNSFault.badRecord }
-                return [UInt8](repeating: 0, count: size - digits.count) + digits
-            }
-        }
-        switch type {
-        case "ecdsa-sha2-nistp256":
-            return try P256.Signing.PublicKey(x963Representation: point)
-                .isValidSignature(.init(rawRepresentation: try signature(32)), for: hash)
-        case "ecdsa-sha2-nistp384":
-            return try P384.Signing.PublicKey(x963Representation: point)
-                .isValidSignature(.init(rawRepresentation: try signature(48)), for: hash)
-        default:
-            return try P521.Signing.PublicKey(x963Representation: point)
-                .isValidSignature(.init(rawRepresentation: try signature(66)), for: hash)
         }
     }
 }
@@ -309,6 +288,13 @@ struct SSHTranscript: Hashable, Sendable {
 extension DNSReader {
     /// Reads bytes that follow their length in four bytes (RFC 4251, section 5).
     fileprivate mutating func sshString() throws(DNSFault) -> [UInt8] { Array(try take(Int(try longWord()))) }
+
+    /// Reads a number without a sign as a given number of bytes.
+    fileprivate mutating func sshNumber(_ size: Int) throws(DNSFault) -> [UInt8] {
+        let digits = try sshString().drop { $0 == 0 }
+        guard digits.count <= size else { throw .badRecord }
+        return [UInt8](repeating: 0, count: size - digits.count) + digits
+    }
 }
 
 extension [UInt8] {

@@ -1,8 +1,8 @@
-/// A regular expression whose search takes time in proportion to the length of the text and of the pattern, whatever both contain.
+/// A regular expression whose search takes time in proportion to the product of the lengths of text and pattern, whatever both contain.
 ///
-/// The pattern is compiled to a nondeterministic automaton, and all its states are followed together, without backtracking. It works on
-/// bytes. The syntax is that of POSIX extended expressions with `\d`, `\w`, `\s` and their negations, `(?:…)`, and `(?i)` at the beginning.
-/// `.` is any byte but a line feed. `^` and `$` are the beginning and the end of the text. There are no references.
+/// The pattern is compiled to a nondeterministic automaton. All its states are followed at the same time, so there is no backtracking. It
+/// works on bytes. The syntax is that of POSIX extended expressions with `\d`, `\w`, `\s` and their negations, `(?:…)`, and `(?i)` at the
+/// beginning. `.` is any byte but a line feed. `^` and `$` are the beginning and the end of the text. There are no references.
 package struct TextPattern: Hashable, Sendable {
     /// The reason why a text is not a pattern.
     package struct Fault: Error, Hashable, Sendable {
@@ -14,45 +14,9 @@ package struct TextPattern: Hashable, Sendable {
         }
     }
 
-    /// A set of bytes.
-    fileprivate struct Bytes: Hashable, Sendable {
-        private var words = SIMD4<UInt64>(repeating: 0)
-
-        func contains(_ byte: UInt8) -> Bool { words[Int(byte >> 6)] & 1 << UInt64(byte & 63) != 0 }
-
-        mutating func insert(_ range: ClosedRange<UInt8>) {
-            for byte in range { words[Int(byte >> 6)] |= 1 << UInt64(byte & 63) }
-        }
-
-        mutating func formUnion(_ other: Bytes) {
-            words |= other.words
-        }
-
-        var inverted: Bytes {
-            var other = self
-            other.words = ~words
-            return other
-        }
-
-        /// Adds the other case of each ASCII letter.
-        mutating func fold() {
-            for letter in UInt8(ascii: "a")...UInt8(ascii: "z") where contains(letter) || contains(letter - 32) {
-                insert(letter...letter)
-                insert(letter - 32...letter - 32)
-            }
-        }
-    }
-
-    private indirect enum Node {
-        case empty, start, end
-        case bytes(Bytes)
-        case sequence([Node])
-        case choice([Node])
-        case loop(Node, ClosedRange<Int>?, least: Int)
-    }
-
-    private enum Step: Hashable, Sendable {
-        case bytes(Bytes)
+    /// A step of the automaton. The targets of steps are relative to them.
+    fileprivate enum Step: Hashable, Sendable {
+        case bytes(ByteSet)
         case start, end, match
         case jump(Int)
         case split(Int, Int)
@@ -64,91 +28,38 @@ package struct TextPattern: Hashable, Sendable {
     /// The maximum length of a pattern, in bytes.
     package static let longest = 256
     /// The maximum number of repetitions in braces.
-    private static let mostRepetitions = 255
+    fileprivate static let mostRepetitions = 255
     /// The maximum number of steps of an automaton.
-    private static let mostSteps = 2000
+    fileprivate static let mostSteps = 2000
 
     /// Compiles a pattern.
     package init(_ text: String) throws(Fault) {
         guard !text.isEmpty, text.utf8.count <= Self.longest else {
             throw Fault("must have 1 to \(Self.longest) bytes")
         }
-        var parser = Parser(text)
-        let node = try parser.whole()
-        var steps: [Step] = []
-        try Self.compile(node, &steps)
+        var parser = PatternParser(text)
+        steps = try parser.whole() + [.match]
+        guard steps.count <= Self.mostSteps else { throw Fault("is too complex") }
         self.text = text
-        self.steps = steps + [.match]
     }
-
-    // MARK: Compiling
-
-    private static func compile(_ node: Node, _ steps: inout [Step]) throws(Fault) {
-        guard steps.count < mostSteps else { throw Fault("is too complex; reduce the repetitions in braces") }
-        switch node {
-        // A step for each node bounds the time of compiling.
-        case .empty: steps.append(.jump(steps.count + 1))
-        case .start: steps.append(.start)
-        case .end: steps.append(.end)
-        case .bytes(let bytes): steps.append(.bytes(bytes))
-        case .sequence(let nodes): for node in nodes { try compile(node, &steps) }
-        case .choice(let nodes):
-            var ends: [Int] = []
-            for node in nodes.dropLast() {
-                let start = steps.count
-                steps.append(.match)
-                try compile(node, &steps)
-                ends.append(steps.count)
-                steps.append(.match)
-                steps[start] = .split(start + 1, steps.count)
-            }
-            if let last = nodes.last { try compile(last, &steps) }
-            for end in ends { steps[end] = .jump(steps.count) }
-        case .loop(let node, let bounds, let least):
-            for _ in 0..<least { try compile(node, &steps) }
-            guard let bounds else {
-                let start = steps.count
-                steps.append(.match)
-                try compile(node, &steps)
-                steps.append(.jump(start))
-                steps[start] = .split(start + 1, steps.count)
-                return
-            }
-            var starts: [Int] = []
-            for _ in least..<bounds.upperBound {
-                starts.append(steps.count)
-                steps.append(.match)
-                try compile(node, &steps)
-            }
-            for start in starts { steps[start] = .split(start + 1, steps.count) }
-        }
-    }
-
-    // MARK: Matching
 
     /// Returns whether any part of the text matches.
     package func matches(_ text: some Collection<UInt8>) -> Bool {
         var (now, next) = (States(steps.count), States(steps.count))
         var isStart = true
         for byte in text {
-            if add(0, to: &now, isStart: isStart, isEnd: false) { return true }
+            if add(0, to: &now, isStart: isStart) { return true }
             isStart = false
             for index in now.list {
-                if case .bytes(let bytes) = steps[index], bytes.contains(byte),
-                    add(index + 1, to: &next, isStart: false, isEnd: false)
-                {
-                    return true
-                }
+                if case .bytes(let set) = steps[index], set.contains(byte), add(index + 1, to: &next) { return true }
             }
             now.removeAll()
             swap(&now, &next)
         }
         // At the end of the text, states may pass `$`.
         var last = States(steps.count)
-        if add(0, to: &last, isStart: isStart, isEnd: true) { return true }
-        return now.list.contains { index in
-            if case .end = steps[index] { add(index, to: &last, isStart: isStart, isEnd: true) } else { false }
-        }
+        return add(0, to: &last, isStart: isStart, isEnd: true)
+            || now.list.contains { add($0, to: &last, isStart: isStart, isEnd: true) }
     }
 
     /// The states that the automaton is in, each once.
@@ -172,14 +83,14 @@ package struct TextPattern: Hashable, Sendable {
     }
 
     /// Adds a state and those that are reached without a byte. Returns whether the pattern matches.
-    private func add(_ index: Int, to states: inout States, isStart: Bool, isEnd: Bool) -> Bool {
+    private func add(_ index: Int, to states: inout States, isStart: Bool = false, isEnd: Bool = false) -> Bool {
         var open = [index]
         while let index = open.popLast() {
             guard states.insert(index) else { continue }
             switch steps[index] {
             case .match: return true
-            case .jump(let next): open.append(next)
-            case .split(let one, let other): open += [other, one]
+            case .jump(let offset): open.append(index + offset)
+            case .split(let one, let other): open += [index + other, index + one]
             case .start: if isStart { open.append(index + 1) }
             case .end: if isEnd { open.append(index + 1) }
             case .bytes: break
@@ -187,161 +98,189 @@ package struct TextPattern: Hashable, Sendable {
         }
         return false
     }
+}
 
-    // MARK: Parsing
+/// A set of bytes.
+private struct ByteSet: Hashable, Sendable {
+    private var words = SIMD4<UInt64>(repeating: 0)
 
-    private struct Parser {
-        private let bytes: [UInt8]
-        private var index = 0
-        private var ignoresCase = false
+    init(_ ranges: ClosedRange<UInt8>...) {
+        for range in ranges { insert(range) }
+    }
 
-        init(_ text: String) { bytes = Array(text.utf8) }
+    func contains(_ byte: UInt8) -> Bool { words[Int(byte >> 6)] & 1 << UInt64(byte & 63) != 0 }
 
-        private var current: UInt8? { index < bytes.count ? bytes[index] : nil }
+    mutating func insert(_ range: ClosedRange<UInt8>) {
+        for byte in range { words[Int(byte >> 6)] |= 1 << UInt64(byte & 63) }
+    }
 
-        private mutating func take(_ text: String) -> Bool {
-            guard bytes[index...].starts(with: text.utf8) else { return false }
-            index += text.utf8.count
-            return true
+    mutating func formUnion(_ other: ByteSet) { words |= other.words }
+
+    var inverted: ByteSet {
+        var other = self
+        other.words = ~words
+        return other
+    }
+
+    static let lowercase = UInt8(ascii: "a")...UInt8(ascii: "z")
+    static let uppercase = UInt8(ascii: "A")...UInt8(ascii: "Z")
+    static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+
+    /// The set with the other case of each ASCII letter.
+    var folded: ByteSet {
+        var other = self
+        for letter in Self.lowercase where contains(letter) || contains(letter - 32) {
+            other.insert(letter...letter)
+            other.insert(letter - 32...letter - 32)
         }
+        return other
+    }
+}
 
-        mutating func whole() throws(Fault) -> Node {
-            ignoresCase = take("(?i)")
-            let node = try choice(depth: 0)
-            guard current == nil else { throw Fault("has a closing parenthesis without an opening one") }
-            return node
-        }
+/// A parser that translates each part of a pattern to steps.
+private struct PatternParser {
+    private let bytes: [UInt8]
+    private var index = 0
+    private var ignoresCase = false
 
-        private mutating func choice(depth: Int) throws(Fault) -> Node {
-            guard depth < 32 else { throw Fault("has too many nested parentheses") }
-            var choices = [try sequence(depth: depth)]
-            while take("|") { choices.append(try sequence(depth: depth)) }
-            return choices.count == 1 ? choices[0] : .choice(choices)
-        }
+    init(_ text: String) { bytes = Array(text.utf8) }
 
-        private mutating func sequence(depth: Int) throws(Fault) -> Node {
-            var nodes: [Node] = []
+    private var current: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+    private mutating func take(_ text: String) -> Bool {
+        guard bytes[index...].starts(with: text.utf8) else { return false }
+        index += text.utf8.count
+        return true
+    }
+
+    mutating func whole() throws(TextPattern.Fault) -> [TextPattern.Step] {
+        ignoresCase = take("(?i)")
+        let steps = try choice(depth: 0)
+        guard current == nil else { throw .init("has a closing parenthesis without an opening one") }
+        return steps
+    }
+
+    private mutating func choice(depth: Int) throws(TextPattern.Fault) -> [TextPattern.Step] {
+        guard depth < 32 else { throw .init("has too many nested parentheses") }
+        var choices: [[TextPattern.Step]] = []
+        repeat {
+            var steps: [TextPattern.Step] = []
             while let byte = current, byte != UInt8(ascii: "|"), byte != UInt8(ascii: ")") {
-                nodes.append(try repeated(try atom(depth: depth)))
+                steps += try repeated(try atom(depth: depth))
             }
-            return nodes.isEmpty ? .empty : .sequence(nodes)
+            choices.append(steps)
+        } while take("|")
+        return choices.dropLast().reversed().reduce(choices[choices.count - 1]) { others, one in
+            [.split(1, one.count + 2)] + one + [.jump(others.count + 1)] + others
         }
+    }
 
-        private mutating func repeated(_ node: Node) throws(Fault) -> Node {
-            let bounds: (least: Int, most: Int?)
-            if take("*") {
-                bounds = (0, nil)
-            } else if take("+") {
-                bounds = (1, nil)
-            } else if take("?") {
-                bounds = (0, 1)
-            } else if take("{") {
-                let least = number()
-                let most = take(",") ? number() : least
-                guard take("}"), let least, least <= most ?? least, max(least, most ?? 0) <= TextPattern.mostRepetitions
-                else {
-                    throw Fault(
-                        "has braces that are not {n}, {n,} or {n,m} with at most \(TextPattern.mostRepetitions)"
-                    )
+    private mutating func repeated(_ steps: [TextPattern.Step]) throws(TextPattern.Fault) -> [TextPattern.Step] {
+        let (least, most): (Int, Int?)
+        if take("*") {
+            (least, most) = (0, nil)
+        } else if take("+") {
+            (least, most) = (1, nil)
+        } else if take("?") {
+            (least, most) = (0, 1)
+        } else if take("{") {
+            let first = number()
+            let last = take(",") ? number() : first
+            guard take("}"), let first, first <= last ?? first, last ?? first <= TextPattern.mostRepetitions else {
+                throw .init("has braces that are not {n}, {n,} or {n,m} with at most \(TextPattern.mostRepetitions)")
+            }
+            (least, most) = (first, last)
+        } else {
+            return steps
+        }
+        // Whether the shortest or the longest part matches makes no difference.
+        _ = take("?")
+        if let byte = current, "*+{".utf8.contains(byte) { throw .init("has two repetitions in a row") }
+        guard steps.count * max(1, most ?? least) <= TextPattern.mostSteps else { throw .init("is too complex") }
+        var all = [TextPattern.Step]()
+        for _ in 0..<least { all += steps }
+        guard let most else {
+            return all + [.split(1, steps.count + 2)] + steps + [.jump(-1 - steps.count)]
+        }
+        for _ in least..<most { all += [.split(1, steps.count + 1)] + steps }
+        return all
+    }
+
+    private mutating func number() -> Int? {
+        let digits = bytes[index...].prefix(4).prefix { ByteSet.digits.contains($0) }
+        index += digits.count
+        return Int(String(decoding: digits, as: UTF8.self))
+    }
+
+    private mutating func atom(depth: Int) throws(TextPattern.Fault) -> [TextPattern.Step] {
+        let byte = bytes[index]
+        index += 1
+        switch byte {
+        case UInt8(ascii: "("):
+            if current == UInt8(ascii: "?"), !take("?:") { throw .init("has a group that is not supported") }
+            let steps = try choice(depth: depth + 1)
+            guard take(")") else { throw .init("has an opening parenthesis without a closing one") }
+            return steps
+        case UInt8(ascii: "["): return [.bytes(try set())]
+        case UInt8(ascii: "."): return [.bytes(ByteSet(0x0a...0x0a).inverted)]
+        case UInt8(ascii: "^"): return [.start]
+        case UInt8(ascii: "$"): return [.end]
+        case UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "?"), UInt8(ascii: "{"):
+            throw .init("has a repetition without an element before it")
+        case UInt8(ascii: "\\"): return [.bytes(folded(try escape()))]
+        default: return [.bytes(folded(ByteSet(byte...byte)))]
+        }
+    }
+
+    private func folded(_ set: ByteSet) -> ByteSet { ignoresCase ? set.folded : set }
+
+    /// Parses the rest of an escape sequence.
+    private mutating func escape() throws(TextPattern.Fault) -> ByteSet {
+        guard let byte = current else { throw .init("ends with a backslash") }
+        index += 1
+        let set: ByteSet
+        switch byte | 0x20 {
+        case UInt8(ascii: "d"): set = ByteSet(ByteSet.digits)
+        case UInt8(ascii: "s"): set = ByteSet(0x09...0x0d, 0x20...0x20)
+        case UInt8(ascii: "w"): set = ByteSet(ByteSet.digits, ByteSet.lowercase, ByteSet.uppercase, 0x5f...0x5f)
+        default:
+            let controls: [UInt8: UInt8] = [
+                UInt8(ascii: "n"): 0x0a, UInt8(ascii: "r"): 0x0d, UInt8(ascii: "t"): 0x09,
+            ]
+            if let control = controls[byte] { return ByteSet(control...control) }
+            let named = [ByteSet.digits, ByteSet.lowercase, ByteSet.uppercase]
+            guard !named.contains(where: { $0.contains(byte) }) else {
+                throw .init("has the unknown escape sequence \\\(Unicode.Scalar(byte))")
+            }
+            return ByteSet(byte...byte)
+        }
+        // A capital letter is the negation.
+        return byte & 0x20 == 0 ? set.inverted : set
+    }
+
+    /// Parses the rest of a set in brackets.
+    private mutating func set() throws(TextPattern.Fault) -> ByteSet {
+        let isInverted = take("^")
+        var (set, isFirst) = (ByteSet(), true)
+        while isFirst || current != UInt8(ascii: "]") {
+            isFirst = false
+            guard let byte = current else { throw .init("has an opening bracket without a closing one") }
+            guard byte < 0x80 else { throw .init("has a character in brackets that is not ASCII") }
+            index += 1
+            if byte == UInt8(ascii: "\\") {
+                set.formUnion(try escape())
+            } else if current == UInt8(ascii: "-"), index + 1 < bytes.count, bytes[index + 1] != UInt8(ascii: "]") {
+                let end = bytes[index + 1]
+                guard byte <= end, end < 0x80, end != UInt8(ascii: "\\") else {
+                    throw .init("has an invalid range in brackets")
                 }
-                bounds = (least, most)
+                index += 2
+                set.insert(byte...end)
             } else {
-                return node
-            }
-            // Whether the shortest or the longest part matches makes no difference.
-            _ = take("?")
-            if let byte = current, "*+{".utf8.contains(byte) { throw Fault("has two repetitions in a row") }
-            return .loop(node, bounds.most.map { bounds.least...$0 }, least: bounds.least)
-        }
-
-        private mutating func number() -> Int? {
-            var digits = ""
-            while let byte = current, UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte, digits.utf8.count < 4 {
-                digits.unicodeScalars.append(Unicode.Scalar(byte))
-                index += 1
-            }
-            return Int(digits)
-        }
-
-        private mutating func atom(depth: Int) throws(Fault) -> Node {
-            guard let byte = current else { return .empty }
-            index += 1
-            switch byte {
-            case UInt8(ascii: "("):
-                if current == UInt8(ascii: "?"), !take("?:") { throw Fault("has a group that is not supported") }
-                let node = try choice(depth: depth + 1)
-                guard take(")") else { throw Fault("has an opening parenthesis without a closing one") }
-                return node
-            case UInt8(ascii: "["): return .bytes(try set())
-            case UInt8(ascii: "."): return .bytes(Self.set(of: 0x0a...0x0a).inverted)
-            case UInt8(ascii: "^"): return .start
-            case UInt8(ascii: "$"): return .end
-            case UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "?"), UInt8(ascii: "{"):
-                throw Fault("has a repetition without an element before it")
-            case UInt8(ascii: "\\"): return .bytes(folded(try escape()))
-            default: return .bytes(folded(Self.set(of: byte...byte)))
+                set.insert(byte...byte)
             }
         }
-
-        private func folded(_ set: Bytes) -> Bytes {
-            var set = set
-            if ignoresCase { set.fold() }
-            return set
-        }
-
-        private static func set(of ranges: ClosedRange<UInt8>...) -> Bytes {
-            ranges.reduce(into: Bytes()) { $0.insert($1) }
-        }
-
-        /// Parses the rest of an escape sequence.
-        private mutating func escape() throws(Fault) -> Bytes {
-            guard let byte = current else { throw Fault("ends with a backslash") }
-            index += 1
-            let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-            let blanks = Self.set(of: 0x09...0x0d, 0x20...0x20)
-            let letters = (UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"))
-            let word = Self.set(of: digits, letters.0, letters.1, UInt8(ascii: "_")...UInt8(ascii: "_"))
-            switch byte {
-            case UInt8(ascii: "d"): return Self.set(of: digits)
-            case UInt8(ascii: "D"): return Self.set(of: digits).inverted
-            case UInt8(ascii: "s"): return blanks
-            case UInt8(ascii: "S"): return blanks.inverted
-            case UInt8(ascii: "w"): return word
-            case UInt8(ascii: "W"): return word.inverted
-            case UInt8(ascii: "n"): return Self.set(of: 0x0a...0x0a)
-            case UInt8(ascii: "r"): return Self.set(of: 0x0d...0x0d)
-            case UInt8(ascii: "t"): return Self.set(of: 0x09...0x09)
-            case letters.0, letters.1, digits:
-                throw Fault("has the unknown escape sequence \\\(Character(Unicode.Scalar(byte)))")
-            default: return Self.set(of: byte...byte)
-            }
-        }
-
-        /// Parses the rest of a set in brackets.
-        private mutating func set() throws(Fault) -> Bytes {
-            let isInverted = take("^")
-            var (set, isFirst) = (Bytes(), true)
-            while isFirst || current != UInt8(ascii: "]") {
-                isFirst = false
-                guard let byte = current else { throw Fault("has an opening bracket without a closing one") }
-                guard byte < 0x80 else { throw Fault("has a character in brackets that is not ASCII") }
-                index += 1
-                if byte == UInt8(ascii: "\\") {
-                    set.formUnion(try escape())
-                } else if current == UInt8(ascii: "-"), index + 1 < bytes.count, bytes[index + 1] != UInt8(ascii: "]") {
-                    let end = bytes[index + 1]
-                    guard byte <= end, end < 0x80, end != UInt8(ascii: "\\") else {
-                        throw Fault("has an invalid range in brackets")
-                    }
-                    index += 2
-                    set.insert(byte...end)
-                } else {
-                    set.insert(byte...byte)
-                }
-            }
-            index += 1
-            set = folded(set)
-            return isInverted ? set.inverted : set
-        }
+        index += 1
+        return isInverted ? folded(set).inverted : folded(set)
     }
 }
