@@ -295,7 +295,7 @@ let package = Package(
             ["ReachabilityObservability", "ReachabilityRequests", "ReachabilityHTTP", "ReachabilityRetry"],
             metrics + lifecycle + tracing + inMemoryTracing + asyncHTTPClient
         ),
-        .tests("ReachabilityChecksTests", ["ReachabilityChecks", "ReachabilityRetry"] + trust),
+        .tests("ReachabilityChecksTests", ["ReachabilityChecks", "ReachabilityRetry"] + trust, crypto),
         .tests("WebProbeTests", ["ReachabilityChecks", "WebLab", "TrustForge"] + trust, webServer),
         .tests("ReachabilityLedgerTests", ["ReachabilityLedger"]),
         .tests(

@@ -93,3 +93,55 @@ package final class DatagramReceiver: Sendable {
         return texts
     }
 }
+
+/// A server that answers UDP datagrams in a namespace.
+package final class DatagramServer: Sendable {
+    package let port: UInt16
+    private let stopping: StopSignal
+
+    /// - Parameter answer: Returns the answer to a datagram; nil for none. It is called on the thread of the server.
+    package init(
+        in namespace: LabNamespace,
+        at address: String = "127.0.0.1",
+        answer: @escaping @Sendable ([UInt8]) -> [UInt8]?
+    ) throws {
+        let (socket, port) = try namespace.perform {
+            let socket = LabDescriptor(try check("binding a datagram server", lab_socket_at(address, 0, 0)))
+            return (socket, try check("getsockname", lab_bound_port(socket.number)))
+        }
+        stopping = try StopSignal()
+        self.port = UInt16(port)
+        let requested = stopping.requested
+        pthread_detach(
+            try LabThread.start {
+                var events = [requested, socket].map { pollfd(fd: $0.number, events: Int16(POLLIN), revents: 0) }
+                var (buffer, peer) = ([UInt8](repeating: 0, count: 4096), sockaddr_storage())
+                while poll(&events, nfds_t(events.count), -1) < 0 || events[0].revents == 0 {
+                    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+                    withUnsafeMutablePointer(to: &peer) { pointer in
+                        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { peer in
+                            let count = recvfrom(
+                                socket.number,
+                                &buffer,
+                                buffer.count,
+                                CInt(MSG_DONTWAIT),
+                                peer,
+                                &length
+                            )
+                            guard count >= 0, let answer = answer(Array(buffer.prefix(count))) else { return }
+                            sendto(socket.number, answer, answer.count, CInt(MSG_DONTWAIT), peer, length)
+                        }
+                    }
+                }
+            }
+        )
+    }
+
+    package func stop() {
+        stopping.request()
+    }
+
+    deinit {
+        stop()
+    }
+}

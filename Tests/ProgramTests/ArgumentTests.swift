@@ -157,7 +157,10 @@ import TrustForge
 @Suite struct CheckArgumentsTests {
     private static let wrong: [([String], String)] = [
         (["1.2.3.4:0"], "cannot check \"1.2.3.4:0\": the port is not between 1 and 65535"),
-        (["ftp://example.org"], "the scheme ftp is unknown; use tcp, http, https, icmp or dns"),
+        (
+            ["ftp://example.org"],
+            "the scheme ftp is unknown; use tcp, tls, http, https, icmp, dns, ssh, ntp, smtp, imap or pop3"
+        ),
         (["tcp://example.org"], "it has no port; write tcp://example.org:22"),
         (["icmp://192.0.2.1:7"], "an echo has no port"),
         (["dns://192.0.2.53"], "it has no server and name; write dns://192.0.2.53/example.org"),

@@ -74,8 +74,8 @@ import Testing
                 "tcp://erp.example.org:22", "tls://erp.example.org:465", "dns://erp.example.org/example.org",
             ]
         )
-        #expect(erp.checks[8].target?.expectedStatus == 200...200)
-        #expect(erp.checks[9].target?.expectedStatus == 200...299)
+        #expect(erp.checks[8].target?.exchange.expectedStatus == 200...200)
+        #expect(erp.checks[9].target?.exchange.expectedStatus == 200...299)
         #expect((erp.interval, erp.intervalWhenDown) == (.seconds(10), .seconds(2)))
         #expect(erp.confirm == 3)
         #expect(targets[0].settle == .seconds(60))

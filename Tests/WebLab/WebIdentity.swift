@@ -47,6 +47,9 @@ package struct WebIdentity: Sendable {
     /// Returns an identity that is valid for names and addresses.
     package static func good(for hosts: String...) -> WebIdentity { WebIdentity(hosts) }
     package static func expired(for hosts: String...) -> WebIdentity { WebIdentity(hosts, days: -60 ... -1) }
+    package static func expiring(in days: Int, for hosts: String...) -> WebIdentity {
+        WebIdentity(hosts, days: -1...days)
+    }
     package static func notYetValid(for hosts: String...) -> WebIdentity { WebIdentity(hosts, days: 30...60) }
     package static func wrongName() -> WebIdentity { WebIdentity(["elsewhere.example"]) }
 

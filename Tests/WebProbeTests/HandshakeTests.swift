@@ -36,8 +36,10 @@ import WebLab
         let server = try await WebServer(in: world.namespace, .answer(status))
         guard let address = IPAddress("127.0.0.1") else { return }
         let url = try TrustedHTTPURL("http://\(WebWorld.host):\(server.port)/")
+        var exchange = WebExchange()
+        exchange.expectedStatus = 200...299
         let result = try await world.prober(to: "127.0.0.1")
-            .fetch(.target, WebRequest(url, expecting: 200...299), at: address, limit: .seconds(60))
+            .fetch(.target, WebRequest(url, exchange), at: address, limit: .seconds(60))
         #expect(result.outcome == (isExpected ? .answered : .invalid(.statusNotExpected)), "\(result)")
         await server.close()
     }

@@ -86,7 +86,7 @@ struct SSHKeyExchange: Sendable {
     /// The identification of the client as it is sent.
     static let greeting = identification + [0x0d, 0x0a]
 
-    private let key = Curve25519.KeyAgreement.PrivateKey()
+    private let key: Curve25519.KeyAgreement.PrivateKey
     private let proposal: [UInt8]
 
     /// The algorithms in the order of the fields of SSH_MSG_KEXINIT. No encrypted packet is ever sent, but a server that shares no
@@ -109,9 +109,15 @@ struct SSHKeyExchange: Sendable {
         ]
     }()
 
-    init() {
-        var bytes = [SSHTranscript.Message.proposal.rawValue]
-        bytes += (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+    /// - Parameters:
+    ///   - key: The private key, which must not be used twice.
+    ///   - cookie: 16 random bytes.
+    init(
+        key: Curve25519.KeyAgreement.PrivateKey = .init(),
+        cookie: [UInt8] = (0..<16).map { _ in .random(in: .min ... .max) }
+    ) {
+        self.key = key
+        var bytes = [SSHTranscript.Message.proposal.rawValue] + cookie
         for names in Self.algorithms { bytes.append(ssh: Array(names.joined(separator: ",").utf8)) }
         // No guessed packet follows. The last four bytes are reserved.
         proposal = bytes + [0, 0, 0, 0, 0]
