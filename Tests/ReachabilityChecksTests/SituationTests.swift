@@ -17,6 +17,9 @@ struct SituationTests {
     static let web = CheckTarget("https://www.example.org", name: "www.example.org", decisive: .http)
     static let port = CheckTarget("203.0.113.7:80", decisive: .tcp)
 
+    static let ssh = CheckTarget("ssh://203.0.113.7", decisive: .ssh)
+    static let time = CheckTarget("ntp://203.0.113.7", decisive: .ntp)
+
     private static let none = Situation()
     private static let dead = none.hop(.silent).server(.silent).anchor(.silent)
     private static let alive = none.gateway(.answered)
@@ -196,6 +199,18 @@ struct SituationTests {
         Situation(web).allWell.target(.http, .invalid(.statusNotExpected))
             .row(44, "status", .service, .statusNotExpected),
         Situation(web).allWell.target(.http, .invalid(.notHTTP)).row(44, "the answer is not HTTP", .service, .notHTTP),
+        Situation(web).allWell.target(.http, .invalid(.redirectFailed))
+            .row(44, "a redirect leads to a server that does not answer", .service, .redirectFailed),
+        Situation(web).gateway(.answered).hop(.silent).server(.silent).anchor(.silent)
+            .target(.http, .invalid(.redirectFailed))
+            .row(44, "a redirect leads to the internet, which does not answer", .upstream, .silentBeyond),
+        Situation(ssh).allWell.target(.ssh, .invalid(.hostKeyMismatch), connected: true)
+            .row(44, "another host key", .service, .hostKeyMismatch),
+        Situation(ssh).allWell.target(.ssh, .silent, connected: true).row(44, "SSH hangs", .service, .stalled),
+        Situation(time).allWell.target(.ntp, .invalid(.notSynchronized))
+            .row(44, "a clock without synchronization", .service, .notSynchronized),
+        Situation(time).allWell.target(.ntp, .refused(.peer)).row(44, "no time server", .service, .refused),
+        Situation(time).allWell.target(.ntp, .silent).row(44, "a silent time server", .host, .silent),
         Situation(port).gateway(.answered).anchor(.silent).target(.tcp, .answered)
             .row(45, "the anchors are dead", .works, .targetAnswers),
         alive.hop().verified("a").anchor(.silent, "b")
@@ -571,6 +586,40 @@ struct SituationTests {
         #expect(captive.verdict.failurePoint == .portal, "\(captive.verdict)")
         #expect(captive.verified().verdict.reason == .targetAnswers)
         #expect(captive.changed { $0.evidence.sharesLine = false }.verdict.reason == .targetAnswers)
+    }
+
+    @Test(arguments: [
+        (40, nil), (30, nil), (29, ProbeReason.certificateExpiring), (7, .certificateExpiring),
+        (6, .certificateNearlyExpired),
+        (0, .certificateNearlyExpired),
+    ])
+    func `a certificate that expires soon makes a target degraded`(days: Int, reason: ProbeReason?) {
+        var target = Self.web
+        target.certificateDays = CertificateDays(warn: 30, alert: 7)
+        let situation = Situation(target).adding(.http, .target, .answered) {
+            $0.evidence.tls = TLSFacts(isVerified: true, daysLeft: days)
+        }
+        let verdict = situation.verdict
+        #expect(verdict.failurePoint == (reason == nil ? .works : .degraded))
+        #expect(verdict.reason == reason ?? .targetAnswers)
+        let time = days == 0 ? "less than a day" : "\(days) more days"
+        #expect(reason == nil || verdict.text.contains("is valid for \(time)"), "\(verdict.text)")
+        #expect(situation.changed { $0.evidence.target = Self.web }.verdict.failurePoint == .works)
+    }
+
+    @Test func `the issuer of a certificate that is not trusted is named, and a refusal of STARTTLS is explained`() {
+        let untrusted = Situation(Self.web).allWell.handshake(.target, .untrusted, issuer: "CN=Corporate\u{1b} Proxy")
+        #expect(untrusted.verdict.text.hasSuffix("fails: untrusted, issued by CN=Corporate\\u{1b} Proxy"))
+        let mail = CheckTarget("smtp://203.0.113.7:25", decisive: .tls)
+        func verdict(_ reason: ProbeReason) -> CheckVerdict {
+            Situation(mail).allWell.adding(.tls, .target, .invalid(reason), to: Situation.host) {
+                ($0.failedPhase, $0.phases, $0.evidence.detail) = (.request, [.connect: .milliseconds(1)], "it is so")
+            }.verdict
+        }
+        let refusal = verdict(.startTLSRefused)
+        #expect(refusal.failurePoint == .tls && refusal.text == "TLS with smtp://203.0.113.7:25 fails: it is so")
+        #expect(verdict(.greetingNotExpected).failurePoint == .service)
+        #expect(verdict(.closedWithoutAnswer).failurePoint == .service)
     }
 
     @Test func `observations that do not decide are notes`() {

@@ -26,7 +26,7 @@ import Testing
         ("upstream.interception", .reachable, "tls", ["intercepted"]), ("them.host", .reachable, "host", ["silent"]),
         ("them.refused", .reachable, "service", ["refused"]),
         ("them.http", .reachable, "service", ["statusNotExpected"]), ("them.tls", .reachable, "tls", ["expired"]),
-        ("them.dns", .reachable, "dns", ["nameNotFound"]),
+        ("them.dns", .reachable, "dns", ["nameNotFound", "recordNotExpected"]),
         ("unknown.undecided", .reachable, "inconclusive", ["notEnoughEvidence"]),
         // A new place of a later version.
         ("unknown.undecided", .reachable, "newPlace", [""]), ("up", .reachable, nil, [""]),

@@ -126,6 +126,19 @@ import Testing
         #expect(try post("erp") == .conflict)
     }
 
+    @Test func `the end of a certificate is published`() throws {
+        let world = try makeWorld()
+        find(world, Self.good)
+        #expect(try !world.text("/metrics").contains("certificate_end"))
+        var secure = Self.good
+        secure.certificateEnd = .seconds(1_800_000_000)
+        find(world, secure)
+        let line = "reachability_target_certificate_end_timestamp_seconds{target=\"erp\"} 1800000000\n"
+        #expect(try world.text("/metrics").contains(line))
+        let check = try #require(try world.object("/v1/targets/erp")["check"] as? [String: Any])
+        #expect(check["certificateEnd"] as? String == "2027-01-15T08:00:00.000Z")
+    }
+
     @Test func `metrics include the number and duration of checks`() throws {
         let world = try makeWorld()
         #expect(try !world.text("/metrics").contains("reachability_check"))

@@ -48,7 +48,8 @@ import Testing
                 [[target]]
                 name = "erp \\"x\\""
                 host = "192.0.2.80"
-                checks = ["tcp:22", { https = "/health?key=SECRET", port = 8443, expect = 200 }]
+                checks = ["tcp:22", { https = "/health?key=SECRET", port = 8443, expect = 200, \
+                    body = "SECRET", headers = { X-Key = "SECRET" }, contains = "SECRET", json = { "/a" = "SECRET" } }]
                 [[notify]]
                 name = "chat"
                 webhook = "https://chat.example.org:8443/hook/SECRET?SECRET"
