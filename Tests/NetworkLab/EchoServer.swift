@@ -128,8 +128,8 @@ package final class DatagramServer: Sendable {
                                 peer,
                                 &length
                             )
-                            guard count >= 0, let answer = answer(Array(buffer.prefix(count))) else { return }
-                            sendto(socket.number, answer, answer.count, CInt(MSG_DONTWAIT), peer, length)
+                            guard count >= 0, let reply = answer(Array(buffer.prefix(count))) else { return }
+                            sendto(socket.number, reply, reply.count, CInt(MSG_DONTWAIT), peer, length)
                         }
                     }
                 }

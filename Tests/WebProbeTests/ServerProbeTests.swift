@@ -11,8 +11,6 @@ import WebLab
 
 /// The dialogues that precede TLS in mail protocols.
 @Suite struct StartTLSTests {
-    private typealias Step = StartTLSDialogue.Step
-
     @Test func `each protocol has its commands`() {
         var smtp = StartTLSDialogue(.smtp)
         #expect(smtp.take("220-mail.example") == .wait && smtp.take("220 ready") == .send("EHLO localhost"))

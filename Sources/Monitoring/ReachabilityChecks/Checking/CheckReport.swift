@@ -234,8 +234,8 @@ extension ProbeResult {
     fileprivate var words: String {
         switch outcome {
         case .answered:
-            return "answers"
-                + (evidence.http.map { " \($0.status)" } ?? evidence.ssh?.words ?? evidence.ntp?.words ?? "")
+            let http = evidence.http.map { " \($0.status)" + ($0.finalURL.map { " at \($0)" } ?? "") }
+            return "answers" + (http ?? evidence.ssh?.words ?? evidence.ntp?.words ?? "")
         case .refused: return "refuses the connection"
         case .unreachable(let error): return "\(error.sender) reports \(error.reason.rawValue)"
         case .blockedHere(let number): return "not sent by this machine: \(ProbeReason(refusal: number).refusal)"

@@ -21,9 +21,14 @@ extension TargetRound {
         while result.outcome == .answered, let status = result.evidence.http?.status,
             let location = result.evidence.http?.redirect
         {
-            guard request.redirects > 0, !clock.isOver else {
+            guard request.redirects > 0 else {
                 result.outcome = .invalid(.tooManyRedirects)
                 result.evidence.detail = "it redirects more than \(target.exchange.redirects) times"
+                break
+            }
+            guard !clock.isOver else {
+                result.outcome = .invalid(.stalled)
+                result.evidence.detail = "its redirects take too long"
                 break
             }
             guard let next = request.redirected(status, to: location) else {
@@ -64,8 +69,9 @@ extension TargetRound {
         result.evidence.http?.finalURL = shown
         if !isOwn, place == nil || result.evidence.http == nil && result.evidence.tls == nil {
             // The target has answered, but silence of another host says nothing about it. The uplink is examined first.
+            let cost = result.cost
             result = ProbeResult(before.request, generation: before.generation, .invalid(.redirectFailed))
-            (result.cost, result.evidence.http) = (before.cost, before.evidence.http)
+            (result.cost, result.evidence.http) = (cost, before.evidence.http)
             result.evidence.detail = "it redirects to \(shown), which does not answer"
         }
         return result

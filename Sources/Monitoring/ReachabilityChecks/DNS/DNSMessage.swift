@@ -141,12 +141,15 @@ extension DNSRecord {
         case .cname:
             content = .canonicalName(try reader.name())
         case .ns, .ptr:
-            content = .data(type, "\(try reader.name())")
+            let name = try reader.name()
+            content = .data(type, "\(name)")
         case .mx:
-            content = .data(type, "\(try reader.word()) \(try reader.name())")
+            let (preference, host) = (try reader.word(), try reader.name())
+            content = .data(type, "\(preference) \(host)")
         case .srv:
-            let numbers = [try reader.word(), try reader.word(), try reader.word()]
-            content = .data(type, numbers.map { "\($0) " }.joined() + "\(try reader.name())")
+            let (priority, weight, port) = (try reader.word(), try reader.word(), try reader.word())
+            let host = try reader.name()
+            content = .data(type, "\(priority) \(weight) \(port) \(host)")
         case .txt:
             var text: [UInt8] = []
             while reader.index < start + length { text += try reader.take(Int(try reader.byte())) }

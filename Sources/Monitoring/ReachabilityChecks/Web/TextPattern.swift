@@ -170,19 +170,25 @@ private struct PatternParser {
             }
             choices.append(steps)
         } while take("|")
-        return choices.dropLast().reversed().reduce(choices[choices.count - 1]) { others, one in
-            [.split(1, one.count + 2)] + one + [.jump(others.count + 1)] + others
+        var all = choices.removeLast()
+        for steps in choices.reversed() {
+            let rest = all
+            all = [.split(1, steps.count + 2)]
+            all += steps
+            all.append(.jump(rest.count + 1))
+            all += rest
         }
+        return all
     }
 
     private mutating func repeated(_ steps: [TextPattern.Step]) throws(TextPattern.Fault) -> [TextPattern.Step] {
-        let (least, most): (Int, Int?)
+        var (least, most) = (0, Int?.none)
         if take("*") {
-            (least, most) = (0, nil)
+            most = nil
         } else if take("+") {
-            (least, most) = (1, nil)
+            least = 1
         } else if take("?") {
-            (least, most) = (0, 1)
+            most = 1
         } else if take("{") {
             let first = number()
             let last = take(",") ? number() : first
@@ -197,12 +203,18 @@ private struct PatternParser {
         _ = take("?")
         if let byte = current, "*+{".utf8.contains(byte) { throw .init("has two repetitions in a row") }
         guard steps.count * max(1, most ?? least) <= TextPattern.mostSteps else { throw .init("is too complex") }
-        var all = [TextPattern.Step]()
+        var all: [TextPattern.Step] = []
         for _ in 0..<least { all += steps }
         guard let most else {
-            return all + [.split(1, steps.count + 2)] + steps + [.jump(-1 - steps.count)]
+            all.append(.split(1, steps.count + 2))
+            all += steps
+            all.append(.jump(-1 - steps.count))
+            return all
         }
-        for _ in least..<most { all += [.split(1, steps.count + 1)] + steps }
+        for _ in least..<most {
+            all.append(.split(1, steps.count + 1))
+            all += steps
+        }
         return all
     }
 

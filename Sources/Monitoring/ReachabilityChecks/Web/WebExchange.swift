@@ -161,7 +161,7 @@ extension TrustedHTTPURL {
         } else if reference.hasPrefix("/") {
             text = origin + reference
         } else if reference.hasPrefix("?") {
-            text = origin + path + reference
+            text = "\(origin)\(path)\(reference)"
         } else if reference.prefix(8).lowercased().hasPrefix("http:")
             || reference.prefix(8).lowercased().hasPrefix("https:")
         {
@@ -174,7 +174,7 @@ extension TrustedHTTPURL {
             return nil
         } else {
             let directory = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[...$0] } ?? "/"
-            text = origin + directory + reference
+            text = "\(origin)\(directory)\(reference)"
         }
         return try? TrustedHTTPURL(text)
     }

@@ -93,7 +93,7 @@ extension ProbeResult {
         if answer.status == 511 { return .invalid(.networkAuthenticationRequired) }
         switch request.purpose {
         case .page, .target, .handshake:
-            if request.redirects > 0, answer.redirect != nil { return .answered }
+            if request.exchange.redirects > 0, answer.redirect != nil { return .answered }
             let isExpected = request.exchange.expectedStatus?.contains(answer.status) ?? (answer.status < 500)
             guard isExpected else { return .invalid(.statusNotExpected) }
             evidence.detail = request.exchange.problem(in: body)

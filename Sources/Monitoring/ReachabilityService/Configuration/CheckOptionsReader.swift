@@ -142,7 +142,7 @@ struct CheckOptionsReader {
         }
         if table.has("token-file"), table.has("user") { table.report("token-file", "is not allowed with user") }
         if let token {
-            do throws(DeliveryFailure) { return "Bearer \(try SecretFile.token(token))" } catch {
+            do throws(DeliveryFailure) { return "Bearer " + (try SecretFile.token(token)) } catch {
                 table.report("token-file", error.text)
                 return nil
             }
