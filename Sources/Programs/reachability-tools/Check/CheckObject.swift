@@ -85,7 +85,7 @@ enum ProbeObject {
     private static func addWeb(of probe: CheckProbe, to object: inout JSONObject) {
         if let isVerified = probe.isVerified {
             object.add("verified", isVerified)
-            object.add("issuer", probe.issuer)
+            if probe.sshIdentification == nil { object.add("issuer", probe.issuer) }
             if let version = probe.tlsVersion { object.add("tlsVersion", version) }
             if let name = probe.applicationProtocol { object.add("alpn", name) }
             if let days = probe.certificateDays { object.add("certificateDays", days) }
