@@ -113,7 +113,9 @@ struct FamilyRound: Sendable {
     /// - Returns: Nil if the target does not answer, or if the kernel has no path over the other family.
     init?(of evidence: CheckEvidence, _ addressPaths: [CheckSite.AddressPath], _ site: CheckSite) {
         guard !site.options.isThrifty, let finding = TargetStage.answers(evidence), finding.place == .works,
+            // A time server has no port of TCP.
             let answer = finding.evidence.lazy.map(\.request).first(where: { $0.destination != nil }),
+            answer.kind != .ntp,
             let addressPath = addressPaths.first(where: {
                 $0.prober.family != answer.binding.family && $0.path.status.isReachable
             })
