@@ -11,6 +11,7 @@ import Testing
     /// The kernel's reasons, or reasons of checks at a place, that lead to a state.
     private static let rows: [(state: String, path: Observation.Path, place: String?, reasons: [String])] = [
         ("unknown.notObserved", .notObserved, nil, [""]), ("unknown.suspended", .suspended, nil, [""]),
+        ("unknown.paused", .paused(reason: "disabled"), nil, [""]), ("them.push", .reachable, "push", ["noPush"]),
         ("us.policy", .reachable, "thisMachine", ["firewall"]),
         (
             "us.dns", .reachable, "dns",

@@ -392,7 +392,8 @@ import Testing
         let causes: [(Attribution, [OutageCause])] = [
             (.us, [.link, .address, .route, .policy, .dns, .clock]),
             (.upstream, [.gateway, .portal, .provider, .dns, .interception]),
-            (.them, [.host, .refused, .tls, .http, .dns]), (.unknown, [.notObserved, .suspended, .denied, .undecided]),
+            (.them, [.host, .refused, .tls, .http, .dns, .push]),
+            (.unknown, [.notObserved, .suspended, .denied, .undecided, .paused]),
         ]
         var sentences: Set<String> = []
         for (attribution, causes) in causes {

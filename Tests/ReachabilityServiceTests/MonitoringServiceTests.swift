@@ -55,6 +55,7 @@ import Testing
                 case .maintenancePlanned(let planned): "planned \(planned.id)"
                 case .maintenanceCancelled(let id): "cancelled \(id)"
                 case .noted(let note): "note \(note.text)"
+                case .pushed(let push): "pushed \(push.isUp)"
                 case .actorFound(let actor): "actor \(actor.process.program)"
                 case .clockStepped(let step): "clock stepped by \(step.components.seconds) s"
                 case .resumed(let sleep): "resumed after \(sleep.components.seconds) s"

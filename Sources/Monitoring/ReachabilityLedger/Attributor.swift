@@ -15,7 +15,9 @@
 /// | Place `portal` | upstream.portal |
 /// | Place `upstream`; place `dns` with failing servers; a certificate of an intermediary | upstream.provider, .dns, .interception |
 /// | Places `host`, `service`, `tls`; place `dns` for this name only | them.host, .refused, .http, .tls, .dns |
+/// | Place `push` | them.push |
 /// | An undecided check | unknown.undecided |
+/// | Paused by the configuration or a client | unknown.paused |
 /// | Place `degraded` | up.degraded |
 ///
 /// Without checks only the first six rows apply, and `up` means that a path exists.
@@ -25,6 +27,7 @@ public enum Attributor {
         switch observation.path {
         case .notObserved: return TargetState(.unknown, .notObserved)
         case .suspended: return TargetState(.unknown, .suspended)
+        case .paused: return TargetState(.unknown, .paused)
         // The kernel cannot distinguish a failure of all names from a failure of this name.
         case .unknown(let reason):
             if nameReasons.contains(reason), let check = observation.check { return state(of: check) }
@@ -44,6 +47,7 @@ public enum Attributor {
         switch observation.path {
         case .notObserved: "notObserved"
         case .suspended: "suspended"
+        case .paused(let reason): reason
         case .unknown(let reason), .notReachable(let reason):
             if nameReasons.contains(reason), observation.check != nil { reasonOfCheck(observation) } else { reason }
         case .reachable: reasonOfCheck(observation)
@@ -93,6 +97,7 @@ public enum Attributor {
             return check.reason == "intercepted" ? state(.upstream, .interception) : state(.them, .tls)
         case "service":
             return check.reason == "refused" ? state(.them, .refused) : state(.them, .http)
+        case "push": return state(.them, .push)
         default: return state(.unknown, .undecided)
         }
     }
@@ -178,6 +183,9 @@ public struct OutageCause: RawRepresentable, Hashable, Sendable, Codable {
     /// The server responds, but not as expected.
     public static let http = OutageCause(rawValue: "http")
 
+    /// The target sent no push in time, or its last push reported a failure.
+    public static let push = OutageCause(rawValue: "push")
+
     // MARK: unknown
 
     /// The service was not running, or the namespace of the target did not exist.
@@ -186,6 +194,8 @@ public struct OutageCause: RawRepresentable, Hashable, Sendable, Codable {
     public static let suspended = OutageCause(rawValue: "suspended")
     /// The kernel could not be queried.
     public static let denied = OutageCause(rawValue: "denied")
+    /// The target is paused or disabled.
+    public static let paused = OutageCause(rawValue: "paused")
     /// There is no decision yet, or checks contradict each other.
     public static let undecided = OutageCause(rawValue: "undecided")
 }
@@ -212,6 +222,8 @@ public struct Observation: Hashable, Sendable {
         case notObserved
         /// The machine was suspended.
         case suspended
+        /// The target is not monitored for now.
+        case paused(reason: String)
     }
 
     /// The result of an active check, as the raw values of its place and reason.

@@ -142,6 +142,9 @@ public struct TargetState: Hashable, Sendable {
     /// A Boolean value that indicates whether the target is up, but works only in part.
     public var isDegraded: Bool { account == .up && cause == .degraded }
 
+    /// A Boolean value that indicates whether the target is not monitored for now.
+    public var isPaused: Bool { account == .unknown && cause == .paused }
+
     /// The attribution and the cause, for example `us.link`, `up` or `up.degraded`.
     public var description: String {
         ([attribution.rawValue] + (cause.map { [$0.rawValue] } ?? [])).joined(separator: ".")

@@ -51,6 +51,7 @@ extension ServiceEvent.Kind {
         case .explained: "explained"
         case .noted: "noted"
         case .actorFound: "actorFound"
+        case .pushed: "pushed"
         case .maintenancePlanned: "maintenancePlanned"
         case .maintenanceCancelled: "maintenanceCancelled"
         case .clockStepped: "clockStepped"
@@ -85,6 +86,7 @@ extension MonitoringService.Snapshot {
             object.add("outageID", actor.outage)
             object.add("intervalStart", time(actor.interval))
             object.add("actor", actor.process.object)
+        case .pushed(let push): object.add("push", self.object(of: push))
         case .maintenancePlanned(let planned): object.add("maintenance", planned.object)
         case .maintenanceCancelled(let id): object.add("maintenanceID", id)
         case .clockStepped(let step): object.add("stepMilliseconds", step.roundedMilliseconds)
@@ -108,6 +110,7 @@ extension MonitoringService.Snapshot {
             case .explained: nil
             case .noted(let note): "\(note.author.printable) on \(note.outage)"
             case .actorFound(let actor): actor.process.text
+            case .pushed(let push): [push.isUp ? "up" : "down", push.message].compactMap(\.self).joined(separator: ", ")
             case .maintenancePlanned(let planned): planned.id
             case .maintenanceCancelled(let id): id
             case .clockStepped(let step): "by \(step.roundedMilliseconds)ms"

@@ -42,6 +42,15 @@ package final class MonitoringService: Sendable {
         var interrupted: [String: Outage] = [:]
         /// See ``CheckNotices``.
         var notices: [String] = []
+        /// The pushes of the targets that send them.
+        var pushes: [String: PushWatch] = [:]
+        /// The names of the targets that clients have paused.
+        var paused: Set<String> = []
+
+        /// The reason why a target is not monitored: `paused` or `disabled`. Nil for a monitored target.
+        func pause(of name: String) -> String? {
+            targets[name]?.isEnabled == false ? "disabled" : paused.contains(name) ? "paused" : nil
+        }
     }
 
     package let clock: ServiceClock
@@ -51,11 +60,17 @@ package final class MonitoringService: Sendable {
     private let earlier: [Calendar.Era]
     /// The first instant of this boot that a run recorded.
     private let eraStart: LedgerInstant
+    /// The pushes that earlier runs received, keyed by target.
+    let earlierPushes: [String: Push]
+    /// The last instant at which an earlier run was running.
+    let lastSeen: LedgerInstant?
     let state: Locked<State>
     /// The results of checks of all targets.
     package let checkLog = CheckLog()
     /// Creates the object that sends the probes of a target.
     let makeProber: @Sendable (ServiceTarget, CheckSettings) -> any TargetProbing
+    /// Creates the manager that monitors the path to a target.
+    let makeManager: @Sendable (ServiceTarget) throws(NetworkReachabilityError) -> NetworkReachabilityManager
     /// Returns whether this process may send ICMP echo requests.
     private let mayEcho: @Sendable () -> Bool
     let actorFinder: ActorFinder
@@ -69,12 +84,14 @@ package final class MonitoringService: Sendable {
     /// - Parameters:
     ///   - resume: The state that earlier runs stored in the history.
     ///   - makeProber: Creates the object that sends the probes of a target. If nil, it sends real packets.
+    ///   - makeManager: Creates the manager that monitors the path to a target. If nil, the kernel of this machine is queried.
     ///   - findProcess: Returns the process behind a change. If nil, `/proc` is searched.
     ///   - mayEcho: Returns whether this process may send ICMP echo requests.
     package init(
         clock: ServiceClock = .system,
         resume: HistoryStore.Resume = .init(),
         makeProber: (@Sendable (ServiceTarget, CheckSettings) -> any TargetProbing)? = nil,
+        makeManager: (@Sendable (ServiceTarget) throws(NetworkReachabilityError) -> NetworkReachabilityManager)? = nil,
         findProcess: (@Sendable (Removal) -> ActingProcess?)? = nil,
         mayEcho: @escaping @Sendable () -> Bool = { CheckEngine.mayEcho }
     ) {
@@ -83,6 +100,8 @@ package final class MonitoringService: Sendable {
         actorFinder = ActorFinder(findProcess ?? ProcessSearch(clock: clock.monitor).process)
         let engines = CheckEngines()
         self.makeProber = makeProber ?? { engines.prober(of: $0, $1) }
+        self.makeManager =
+            makeManager ?? { target throws(NetworkReachabilityError) in try target.makeManager() }
         let boot = clock.monitor.boot
         var line: TimeLine
         if let known = resume.line {
@@ -101,94 +120,23 @@ package final class MonitoringService: Sendable {
         eraStart = resume.eras.first { $0.line.bootIdentifier == clock.bootIdentifier }?.start ?? start
         state = Locked(State(line: line, slept: boot - clock.monitor.monotonic))
         let planned = resume.maintenance.filter { $0.end > clock.real() }
+        (lastSeen, earlierPushes) = (resume.last, resume.pushes)
         let lastSeen = resume.last
         state.withLock { state in
+            state.paused = resume.paused
             state.planned = Dictionary(planned.map { ($0.id, $0) }) { first, _ in first }
             if let lastSeen, start - lastSeen <= Self.longestInterruption { state.interrupted = resume.outages }
         }
         let watch = clock.monitor.watchForSleep(on: eventQueue) { [weak self] in
             self?.checkClocks()
             self?.followMaintenance()
+            self?.followPushes()
         }
         state.withLock { $0.sleepWatch = watch }
     }
 
     /// The maximum time between the last record of a killed service and the next start for which an open outage continues.
     package static let longestInterruption: Duration = .seconds(60)
-
-    // MARK: Targets
-
-    /// Adds a target and observes its path with a manager. An existing target with the same name is replaced.
-    package func insert(_ target: ServiceTarget, _ manager: NetworkReachabilityManager) {
-        let name = target.name
-        setChecks(of: target)
-        let path = manager.path(waitingForName: .zero)
-        record { state, now in
-            // A target with checks is up only after a check has succeeded.
-            let isPending = state.checks[name] != nil && path.mayBeChecked
-            let observation = Observation(path: isPending ? .unknown(reason: "undecided") : .init(path))
-            let interrupted = state.interrupted.removeValue(forKey: name)
-            return state.accounting.open(
-                name,
-                observation,
-                interface: path.interface?.name,
-                resuming: now - start <= Self.longestInterruption ? interrupted : nil,
-                at: now
-            )
-        }
-        let observer = PathObserver(manager) { [weak self] change in self?.observed(change, of: target) }
-        let previous = state.withLock { state in
-            if state.targets.updateValue(target, forKey: name) == nil { state.order.append(name) }
-            return state.observers.updateValue(observer, forKey: name)
-        }
-        withExtendedLifetime(previous) {}
-        explain(name)
-    }
-
-    /// Replaces the targets. A target whose settings have changed keeps its account.
-    ///
-    /// - Throws: ``TargetError`` for the first target that cannot be monitored. Then no target is changed.
-    package func apply(_ targets: [ServiceTarget]) throws(TargetError) {
-        let known = state.withLock(\.targets)
-        var managers: [(ServiceTarget, NetworkReachabilityManager)] = []
-        for target in targets where known[target.name]?.path != target.path {
-            do { managers.append((target, try target.makeManager())) } catch {
-                throw TargetError(target: target.name, error: error)
-            }
-        }
-        for name in known.keys where !targets.contains(where: { $0.name == name }) { remove(name) }
-        for (target, manager) in managers { insert(target, manager) }
-        for target in targets {
-            guard let before = known[target.name], before.path == target.path, before.checks != target.checks else {
-                continue
-            }
-            changeChecks(of: target)
-        }
-        let notices = CheckNotices.of(targets, mayEcho: mayEcho)
-        state.withLock { state in
-            state.notices = notices
-            state.targets = Dictionary(targets.map { ($0.name, $0) }) { _, last in last }
-            state.order = targets.map(\.name)
-        }
-    }
-
-    /// The error of a target that cannot be monitored.
-    package struct TargetError: Error, Sendable {
-        package let target: String
-        package let error: NetworkReachabilityError
-    }
-
-    /// Removes a target. Its current interval ends.
-    package func remove(_ name: String) {
-        let (observer, watch) = state.withLock { state in
-            state.targets[name] = nil
-            state.order.removeAll { $0 == name }
-            state.findings[name] = nil
-            return (state.observers.removeValue(forKey: name), state.checks.removeValue(forKey: name))
-        }
-        withExtendedLifetime((observer, watch)) {}
-        record { state, now in state.accounting.removeTarget(name, now: now) }
-    }
 
     // MARK: Reading
 
@@ -205,24 +153,29 @@ package final class MonitoringService: Sendable {
         package let now: LedgerInstant
         /// Warnings about checks that do not work as configured, one sentence each.
         package let notices: [String]
+        /// The pushes of the targets that send them, keyed by target.
+        package let pushes: [String: PushWatch]
     }
 
     /// The current state. Thread-safe.
     package var snapshot: Snapshot {
         let boot = clock.monitor.boot
         return state.withLock { state in
-            let calendar = Calendar(earlier: earlier, current: .init(start: eraStart, line: state.line))
-            let now = state.line.instant(at: boot)
-            return Snapshot(
+            Snapshot(
                 accounting: state.accounting,
                 targets: state.targets,
                 order: state.order,
                 findings: state.findings,
-                calendar: calendar,
-                now: now,
-                notices: state.notices
+                calendar: calendar(state),
+                now: state.line.instant(at: boot),
+                notices: state.notices,
+                pushes: state.pushes
             )
         }
+    }
+
+    func calendar(_ state: State) -> Calendar {
+        Calendar(earlier: earlier, current: .init(start: eraStart, line: state.line))
     }
 
     /// Adds a listener for all events.
@@ -261,7 +214,7 @@ package final class MonitoringService: Sendable {
 
     // MARK: Observing
 
-    private func observed(_ change: PathChange, of watched: ServiceTarget) {
+    func observed(_ change: PathChange, of watched: ServiceTarget) {
         let target = watched.name
         checkClocks()
         let (boot, monotonic) = (clock.monitor.boot, clock.monitor.monotonic)
@@ -274,6 +227,8 @@ package final class MonitoringService: Sendable {
         let span = isBack ? change.completed.map { $0 - (change.noticed ?? $0) } ?? .zero : .zero
         let uncertainty = isBack ? span : change.path.reason == .noCarrier ? Self.carrierDelay : .zero
         let events = record { state, now in
+            // The target was paused or replaced while its path changed.
+            if state.pause(of: target) != nil || state.pushes[target] != nil { return [] }
             let instant = state.line.instant(at: received + span)
             // These carrier losses ended before the kernel reported them.
             let missed = change.previous.map { change.path.carrierLosses(since: $0) } ?? 0
@@ -371,6 +326,7 @@ package final class MonitoringService: Sendable {
                 events += state.accounting.suspend(from: now - sleep, to: now)
                 // Results of checks before the sleep are obsolete.
                 for name in state.checks.keys { state.checks[name]?.begin(at: now) }
+                for name in state.pushes.keys { state.pushes[name]?.since = now }
             }
             if let step = state.line.adjust(boot: boot, real: real) {
                 events.append(state.accounting.step(by: step, now: now))

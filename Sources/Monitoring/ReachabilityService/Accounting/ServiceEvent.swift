@@ -15,6 +15,8 @@ package struct ServiceEvent: Sendable {
         case noted(OutageNote)
         /// The process that caused an outage was found.
         case actorFound(OutageActor)
+        /// The target sent a push.
+        case pushed(Push)
         /// Maintenance was announced or its announcement was replaced.
         case maintenancePlanned(PlannedMaintenance)
         /// Announced maintenance with this name was cancelled or ended early.

@@ -3,11 +3,11 @@ package import NetworkReachability
 import ReachabilityChecks
 import ReachabilityLedger
 
-/// A host, or the whole network, that the service monitors.
+/// A host, the whole network, or a sender of pushes that the service monitors.
 package struct ServiceTarget: Hashable, Sendable {
     /// The name in the configuration, the API and the metrics.
     package let name: String
-    /// The name or address of a host; nil for the whole network.
+    /// The name or address of a host; nil for the whole network and for a sender of pushes.
     package let host: String?
     /// The network namespace from which the target is monitored.
     package var namespace = NetworkNamespace.current
@@ -24,15 +24,28 @@ package struct ServiceTarget: Hashable, Sendable {
     /// The heading below which the overview lists the target; nil for none.
     package var group: String?
 
-    /// A copy with only the properties that determine the path.
+    /// The settings of the pushes that the target sends; nil for a target with a path.
+    package var push: PushSettings?
+    /// The words by which the overview can be filtered.
+    package var tags: [String] = []
+    /// A sentence about the target; nil for none.
+    package var description: String?
+    /// The position in the overview. Targets with the same number have the order of the configuration.
+    package var order = 0
+    /// A Boolean value that indicates whether the target is monitored.
+    package var isEnabled = true
+
+    /// A copy with only the properties that determine the path or the pushes.
     var path: ServiceTarget {
         var target = self
-        (target.checks, target.settle, target.group) = (nil, nil, nil)
+        (target.checks, target.settle, target.group, target.description) = (nil, nil, nil, nil)
+        (target.tags, target.order) = ([], 0)
         return target
     }
 
     /// The host and the kinds of the checks, such as `192.0.2.40 · tcp 9100`.
     package var summary: String {
+        if let push { return "push every \(DurationText.text(push.interval))" }
         guard let checks else { return [host, "route only"].compactMap(\.self).joined(separator: " · ") }
         let kinds = checks.checks.map { $0.target.map(\.summary) ?? "gateway, DNS" }
         let anchors = checks.anchors.count == 1 ? "1 anchor" : "\(checks.anchors.count) anchors"

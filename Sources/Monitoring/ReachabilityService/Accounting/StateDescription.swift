@@ -18,7 +18,7 @@ package enum StateDescription {
 
     /// Returns the word for a state.
     package static func word(_ state: TargetState) -> String {
-        state.isOutage ? "down" : state.isDegraded ? "degraded" : name(state.account)
+        state.isOutage ? "down" : state.isDegraded ? "degraded" : state.isPaused ? "paused" : name(state.account)
     }
 
     /// Returns a sentence about a state, without its full stop.
@@ -52,6 +52,7 @@ package enum StateDescription {
             switch cause {
             case .notObserved?: return "\(target) was not observed"
             case .suspended?: return "This machine was asleep"
+            case .paused?: return "\(target) is paused"
             case .denied?: return "The kernel cannot be queried"
             default: return "It is not known whether \(target) is reachable"
             }
@@ -63,7 +64,7 @@ package enum StateDescription {
         var sentence = sentence(state, of: target)
         for (present, past) in [
             (" is being ", " was being "), (" is down", " was down"), (" is up", " was up"),
-            (" is in the way", " was in the way"),
+            (" is in the way", " was in the way"), (" is paused", " was paused"),
             (" is wrong", " was wrong"), (" is not ", " was not "), (" has no ", " had no "),
             (" does not ", " did not "),
             (" leads ", " led "), (" blocks ", " blocked "), (" cannot ", " could not "), (" do not ", " did not "),
@@ -88,6 +89,7 @@ package enum StateDescription {
     private static let theirs: [OutageCause: String] = [
         .host: "does not answer", .refused: "refuses connections", .tls: "does not present a valid certificate",
         .http: "does not answer as expected", .dns: "does not resolve",
+        .push: "does not report success",
     ]
 
     /// Returns the meaning of a reason and its remedy; nil for reasons without an explanation.
@@ -172,6 +174,9 @@ package enum StateDescription {
         "hostKeyMismatch": "another SSH host key", "hostKeyUnproven": "SSH host key without a valid signature",
         "notSynchronized": "clock not synchronized", "stratumTooHigh": "too far from a reference clock",
         "recordNotExpected": "unexpected DNS records",
+        // Measurements, pushes and pauses
+        "latencyHigh": "high latency", "lossHigh": "high loss", "jitterHigh": "high jitter", "noPush": "no push in time",
+        "reportsFailure": "reports a failure", "awaitingPush": "no push yet", "paused": "paused", "disabled": "disabled",
         // Whole checks
         "targetAnswers": "answers", "internetProven": "the internet is proven to work",
         "upstreamAnswers": "the provider answers", "portalByDNS": "captive portal by DNS",

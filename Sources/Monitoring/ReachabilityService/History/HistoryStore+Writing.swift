@@ -59,6 +59,7 @@ extension HistoryStore {
             try write(record, cursor, db)
         case .noted(let note): try Self.write(note, db)
         case .actorFound(let actor): try Self.write(actor, db)
+        case .pushed(let push): try Self.write(push, of: target, db)
         case .ledger, .clockStepped, .resumed, .maintenancePlanned, .maintenanceCancelled: break
         }
     }

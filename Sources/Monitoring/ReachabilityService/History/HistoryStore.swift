@@ -16,6 +16,10 @@ package final class HistoryStore: Sendable {
         package var maintenance: [PlannedMaintenance] = []
         /// The outages that were open when the last run was killed in this boot, keyed by target.
         package var outages: [String: Outage] = [:]
+        /// The last push of each target that sends pushes, keyed by target.
+        package var pushes: [String: Push] = [:]
+        /// The names of the targets that clients have paused.
+        package var paused: Set<String> = []
 
         package init() {}
     }
@@ -74,6 +78,8 @@ package final class HistoryStore: Sendable {
             resume.last = try Int64.fetchOne(db, sql: "SELECT max(coalesce(\"end\", mark)) FROM run")
                 .map { LedgerInstant(nanoseconds: $0) }
             resume.outages = try Self.interruptedOutages(in: bootIdentifier, db)
+            resume.pushes = try Self.pushes(db)
+            resume.paused = try Self.paused(db)
             return resume
         }
     }
@@ -171,7 +177,7 @@ extension HistoryStore {
         ("outages", outageTable),
         // For days before `settled`, the table `day` has the complete sums of the target. For later days it has only deleted intervals.
         ("sums", "ALTER TABLE target ADD COLUMN settled INTEGER"),
-        ("endings", "ALTER TABLE delivery ADD COLUMN endings INTEGER NOT NULL DEFAULT 0"),
+        ("endings", "ALTER TABLE delivery ADD COLUMN endings INTEGER NOT NULL DEFAULT 0"), ("pushes", pushTable),
     ]
 
     private static var migrator: DatabaseMigrator {
@@ -237,6 +243,45 @@ extension HistoryStore {
             PRIMARY KEY (target, start, length, run)
         ) STRICT, WITHOUT ROWID;
         """
+}
+
+// The last push of each target, and the targets that clients have paused.
+
+extension HistoryStore {
+    private static let pushTable = """
+        CREATE TABLE push (
+            target TEXT PRIMARY KEY,
+            time INTEGER NOT NULL,
+            isUp INTEGER NOT NULL,
+            message TEXT
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    static func write(_ push: Push, of target: String, _ db: Database) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO push VALUES (?, ?, ?, ?)",
+            arguments: [target, push.instant.nanoseconds, push.isUp, push.message]
+        )
+    }
+
+    private static func pushes(_ db: Database) throws -> [String: Push] {
+        var pushes: [String: Push] = [:]
+        for row in try Row.fetchAll(db, sql: "SELECT target, time, isUp, message FROM push") {
+            pushes[row[0]] = Push(at: LedgerInstant(nanoseconds: row[1]), isUp: row[2], message: row[3])
+        }
+        return pushes
+    }
+
+    /// Returns the targets whose last interval is a pause. The interval of a running or killed run has no end.
+    private static func paused(_ db: Database) throws -> Set<String> {
+        try String.fetchSet(
+            db,
+            sql: """
+                SELECT target.name FROM interval JOIN target ON target.id = interval.target
+                WHERE "end" IS NULL AND cause = 'paused' AND reason = 'paused'
+                """
+        )
+    }
 }
 
 // The processes that caused outages.

@@ -151,8 +151,8 @@ package struct IncidentTracker: Sendable {
         case .ledger(.closed(let interval)):
             guard isNotified(interval.state) else { return false }
             finish(target, at: interval.end ?? event.instant, nil, isOutage: false)
-        case .ledger(.refined), .explained, .noted, .actorFound, .clockStepped, .resumed, .maintenancePlanned,
-            .maintenanceCancelled:
+        case .ledger(.refined), .explained, .noted, .actorFound, .pushed, .clockStepped, .resumed,
+            .maintenancePlanned, .maintenanceCancelled:
             return false
         }
         return true
@@ -160,7 +160,8 @@ package struct IncidentTracker: Sendable {
 
     /// Returns a Boolean value that indicates whether a state that is not an outage is reported.
     private func isNotified(_ state: TargetState) -> Bool {
-        state.isDegraded && others.contains(.up) || state.account == .unknown && others.contains(.unknown)
+        state.isDegraded && others.contains(.up)
+            || state.account == .unknown && !state.isPaused && others.contains(.unknown)
     }
 
     private mutating func open(_ target: String, _ interval: LedgerInterval) -> Bool {
