@@ -16,7 +16,7 @@ package enum CheckFreshness: Sendable {
 package final class CheckEngine: Sendable {
     private typealias Waiter = CheckedContinuation<Result<CheckReport?, CheckError>, Never>
 
-    private let contexts: CheckContexts
+    let contexts: CheckContexts
     private let messages = MessageQueue<CheckQueue.Message>()
     private let waiters = Locked<[Int: Waiter]>([:])
     private let last = Locked(0)

@@ -147,6 +147,13 @@ extension CheckTarget {
     /// Returns whether a text has the form of the fingerprint of a host key that `ssh-keygen -l` prints.
     package static func isHostKey(_ text: String) -> Bool { SSHHostKey.isFingerprint(text) }
 
+    /// Creates a target that must answer an echo.
+    ///
+    /// - Throws: ``CheckInputError`` if the host is invalid.
+    package static func echo(_ host: String) throws(CheckInputError) -> CheckTarget {
+        try CheckTarget("icmp://\(IPAddress(host)?.urlText ?? host)")
+    }
+
     /// Creates a target whose name must have an address.
     ///
     /// - Throws: ``CheckInputError`` if the host is an address or invalid.

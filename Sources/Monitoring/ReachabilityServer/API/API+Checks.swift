@@ -100,12 +100,20 @@ extension MonitoringService.Snapshot {
             latency = figures
         }
         object.add("latencyMicroseconds", latency)
+        if let echoes = bucket.echoes {
+            var figures = JSONObject()
+            figures.add("sent", echoes.sent)
+            figures.add("lost", echoes.lost)
+            figures.add("jitterMicroseconds", optional: echoes.jitter.map { Int($0.nanoseconds / 1000) })
+            object.add("pings", figures)
+        }
         let median = bucket.latency(0.5).map { ", median \($0.people)" } ?? ""
         let failed = bucket.failures.values.reduce(0, +)
+        let lost = bucket.echoes.map { ", \($0.lost) of \($0.sent) pings lost" } ?? ""
         return Item(
             key: String(bucket.start.nanoseconds),
             object: object,
-            text: "\(time(bucket.start).text) \(bucket.count) checks, \(failed) failed\(median)"
+            text: "\(time(bucket.start).text) \(bucket.count) checks, \(failed) failed\(median)\(lost)"
         )
     }
 }
@@ -119,7 +127,10 @@ extension API {
         try query.checkNames()
         let name = query["name"]
         guard let evidenceWriter else { throw Problem(.serviceUnavailable, "this server cannot query the kernel") }
-        guard let evidence = memory.evidence(of: name, service, evidenceWriter) else { throw Self.noTarget(name) }
+        guard let evidence = memory.evidence(of: name, service, evidenceWriter) else {
+            if service.snapshot.accounting.accounts[name] == nil { throw Self.noTarget(name) }
+            throw Problem(.conflict, "cannot explain \"\(name.printable)\": its path is not observed")
+        }
         let snapshot = service.snapshot
         guard let account = snapshot.item(of: name) else { throw Self.noTarget(name) }
         var object = JSONObject(encoded: evidence.object)

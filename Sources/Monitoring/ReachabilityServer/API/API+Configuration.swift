@@ -27,11 +27,12 @@ extension TOMLNode {
 
     /// The keys whose texts are not secrets.
     static let shown: Set<String> = [
-        "after", "allow", "authority", "certificate", "checks", "clients", "daily", "device", "dns", "exec", "expect",
-        "family", "for", "format", "from", "home-assistant-prefix", "host", "host-key", "hosts", "http", "https",
-        "interface", "interval", "interval-when-down", "jitter", "keep", "key", "limit", "mark", "max-size", "method",
-        "name", "namespace", "only", "path", "policy", "quiet", "refresh", "remind", "scope", "sendmail", "settle",
-        "site", "socket", "starttls", "targets", "type", "weekly", "will-delay",
+        "above", "after", "allow", "authority", "certificate", "checks", "clients", "daily", "description", "device",
+        "dns", "every", "exec", "expect", "family", "file", "for", "format", "from", "grace", "group",
+        "home-assistant-prefix", "host", "host-key", "hosts", "http", "https", "include", "interface", "interval",
+        "interval-when-down", "jitter", "keep", "key", "limit", "mark", "max-size", "method", "name", "namespace",
+        "only", "over", "path", "policy", "quiet", "refresh", "remind", "scope", "sendmail", "settle", "site", "socket",
+        "starttls", "tags", "targets", "type", "weekly", "will-delay",
     ]
 
     /// The keys of URLs. The path of a URL may be a secret.

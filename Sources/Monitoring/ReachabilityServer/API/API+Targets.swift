@@ -125,6 +125,16 @@ extension MonitoringService.Snapshot {
         object.add("uncertaintyMilliseconds", current.uncertainty.nanoseconds / 1_000_000)
         object.add("outage", account.ledger.outage?.id)
         object.add("check", findings[target].map { self.object(of: $0) })
+        let settings = targets[target]
+        if let group = settings?.group { object.add("group", group) }
+        if let tags = settings?.tags, !tags.isEmpty { object.add("tags", tags) }
+        if let description = settings?.description { object.add("description", description) }
+        if let watch = pushes[target] {
+            var push = JSONObject()
+            push.add("last", watch.last.map { self.object(of: $0) })
+            push.add("due", watch.due.map { time($0).text })
+            object.add("push", push)
+        }
         object.add("kind", "target")
         let since = time(current.start).text
         let reason = current.reason.map { " (\($0))" } ?? ""

@@ -30,6 +30,7 @@ package struct API: Sendable {
     let daySums = DayMemory()
     /// The settings of the public status page; nil without one.
     let statusPage: Locked<StatusPageSettings?>
+    let pushTokens: PushTokens
 
     package init(
         _ service: MonitoringService,
@@ -40,6 +41,7 @@ package struct API: Sendable {
         interfaces: @escaping @Sendable () -> [InterfaceDetails]? = { nil },
         evidence: EvidenceWriter? = nil,
         statusPage: Locked<StatusPageSettings?> = Locked(nil),
+        pushTokens: PushTokens = PushTokens(),
         notifiers: @escaping @Sendable () -> [NotifierStatus] = { [] },
         testNotifier: @escaping @Sendable (String) -> Bool = { _ in false },
         statistics: @escaping @Sendable () -> WebStatistics
@@ -47,6 +49,7 @@ package struct API: Sendable {
         (self.service, self.history, self.version, self.statistics) = (service, history, version, statistics)
         (self.access, self.reloader, self.interfaces, self.notifiers) = (access, reloader, interfaces, notifiers)
         (evidenceWriter, self.statusPage, self.testNotifier) = (evidence, statusPage, testNotifier)
+        self.pushTokens = pushTokens
         feed = EventFeed(service)
     }
 
@@ -71,6 +74,13 @@ package struct API: Sendable {
                 .list("/v1/targets/{name}/availability", on: .disk, availability),
                 .list("/v1/targets/{name}/checks", on: .disk, checks),
                 .change(.POST, "/v1/targets/{name}/check", check),
+                .change(.POST, "/v1/targets/{name}/pause") { query throws(Problem) in
+                    try setPause(query, service.pause(query["name"]))
+                },
+                .change(.POST, "/v1/targets/{name}/resume") { query throws(Problem) in
+                    try setPause(query, service.continueTarget(query["name"]))
+                },
+                .push("/v1/push/{name}", push),
                 .list("/v1/availability", on: .disk, availability),
                 .list("/v1/outages", on: .disk, outages),
                 .item("/v1/outages/{id}", on: .disk) { query throws(Problem) in try outage(query["id"]) },

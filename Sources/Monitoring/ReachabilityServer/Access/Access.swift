@@ -40,6 +40,16 @@ package final class Access: Sendable {
         request.token = try rules.admit(request, isPage: isPage)
     }
 
+    /// Applies the access rules to a push, whose own token the handler checks. The token of an administrator is stored in the request.
+    ///
+    /// - Throws: ``Problem`` if the request comes from a page of another site.
+    func admitPush(_ request: inout WebRequest) throws(Problem) {
+        let rules = rules
+        rules.useProxy(of: &request)
+        try rules.checkHost(request, isPage: false)
+        request.token = try? rules.admit(request)
+    }
+
     /// A Boolean value that indicates whether a token permits changes.
     var hasAdministrator: Bool { rules.tokens.contains { $0.scope == .admin } }
 
@@ -87,12 +97,11 @@ package final class Access: Sendable {
     package func check(_ configuration: ServiceConfiguration) throws(ConfigurationProblems) {
         let settings = configuration.access
         let files = [settings.certificate, settings.key, settings.clients].compactMap(\.self)
-        let isHidden = files.contains { name in
-            guard let path = CredentialFile.path(of: name) else { return true }
-            do throws(SystemError) { _ = try OwnFile.mode(path) } catch { return error == .accessDenied }
-            return !InputFile.isReadable(path)
+        if files.contains(where: { !CredentialFile.isReadable($0) }) {
+            try ListenAddress.check(configuration.listen)
+        } else {
+            _ = try prepare(configuration)
         }
-        if isHidden { try ListenAddress.check(configuration.listen) } else { _ = try prepare(configuration) }
     }
 }
 

@@ -15,6 +15,8 @@ import ServerTrust
 /// | HTTPS | clients with a token, or with a certificate from the authorities | clients with a token of scope `admin` |
 /// | HTTP or HTTPS through a configured proxy | clients with a token | clients with a token of scope `admin` |
 ///
+/// A push requires the token of its target or the permission to make changes (``PushTokens``).
+///
 /// A web page of another site can make a browser send requests to 127.0.0.1, or resolve its own name to that address (DNS rebinding). In
 /// both cases the browser sends the host of that site in `Host` or `Origin`. Because requests without TLS may have no token,
 /// `Sec-Fetch-Site` (Fetch Metadata) is checked as well. Pages of other sites may link to a page of the dashboard, but not to the API.
@@ -94,7 +96,7 @@ struct AccessRules: Sendable {
 
 extension AccessRules {
     /// Rejects requests for other hosts and requests from web pages of other sites.
-    private func checkHost(_ request: WebRequest, isPage: Bool) throws(Problem) {
+    func checkHost(_ request: WebRequest, isPage: Bool) throws(Problem) {
         if case .local = request.peer { return }
         let isSecured = request.peer != .loopback
         if !isSecured { try Self.checkSite(request, isPage: isPage) }
@@ -211,6 +213,9 @@ struct PresentedToken {
         default: return nil
         }
     }
+
+    /// Returns a Boolean value that indicates whether the token has a digest.
+    func matches(_ digest: [UInt8]) -> Bool { bytes.map { Array(SHA256.hash(data: $0)) } == digest }
 
     /// Returns the configured token that matches; nil if none does. Hashes are compared, so that the timing does not reveal a token.
     func known(among tokens: [AccessSettings.Token]) -> AccessSettings.Token? {

@@ -164,12 +164,16 @@ extension MonitoringService.Snapshot {
 
     private static func rank(_ state: TargetState) -> Int {
         if state.isOutage { return 0 }
-        return state.account == .unknown ? 1 : state.isDegraded ? 2 : state.account == .maintenance ? 3 : 4
+        if state.account == .maintenance || state.isPaused { return 3 }
+        return state.account == .unknown ? 1 : state.isDegraded ? 2 : 4
     }
 
-    /// Returns a Boolean value that indicates whether the name or the checks of a target contain a text.
+    /// Returns a Boolean value that indicates whether the name, the checks, the group, the description or a tag of a target contains a
+    /// text.
     fileprivate func matches(_ target: String, _ text: String) -> Bool {
-        "\(target) \(targets[target]?.summary ?? "")".lowercased().contains(text.lowercased())
+        let settings = targets[target]
+        let texts = [target, settings?.summary, settings?.group, settings?.description].compactMap(\.self)
+        return (texts + (settings?.tags ?? [])).joined(separator: " ").lowercased().contains(text.lowercased())
     }
 }
 
@@ -205,7 +209,7 @@ struct Headline {
     }
 
     init(_ snapshot: MonitoringService.Snapshot) {
-        let entries = snapshot.order.compactMap { name in
+        let all = snapshot.order.compactMap { name in
             snapshot.accounting.accounts[name].map { account in
                 Entry(
                     name: name,
@@ -214,6 +218,7 @@ struct Headline {
                 )
             }
         }
+        let entries = all.filter { !$0.state.isPaused }
         let down = entries.filter(\.state.isOutage)
         let unknown = entries.filter { $0.state.account == .unknown }
         let degraded = entries.filter(\.state.isDegraded)

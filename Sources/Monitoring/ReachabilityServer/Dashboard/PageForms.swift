@@ -16,6 +16,14 @@ extension API {
                 try maintain(query["name"], for: fields["for"], by: query.request.author)
                 return PageLink.target(query["name"])
             },
+            form("/targets/{name}/pause") { query, _ throws(Problem) in
+                _ = try setPause(query, service.pause(query["name"]))
+                return PageLink.target(query["name"])
+            },
+            form("/targets/{name}/resume") { query, _ throws(Problem) in
+                _ = try setPause(query, service.continueTarget(query["name"]))
+                return PageLink.target(query["name"])
+            },
             form("/outages/{id}/note") { query, fields throws(Problem) in
                 PageLink.outage(try addNote(fields["text"], to: query["id"], by: query.request.author).outage)
             },
@@ -72,16 +80,19 @@ extension API {
     }
 
     /// Returns the forms of a target's page; nil for a client that may make no changes.
-    func forms(of target: String, isChecked: Bool, _ request: WebRequest) -> HTML? {
-        guard request.mayChange else { return nil }
+    func forms(of target: String, _ settings: ServiceTarget?, isPaused: Bool, _ request: WebRequest) -> HTML? {
+        guard request.mayChange, settings?.isEnabled != false else { return nil }
         let path = PageLink.target(target)
         let check: HTML =
-            isChecked ? "<form method=\"post\" action=\"\(path)/check\"><button>Check now</button></form>" : ""
+            settings?.checks != nil && !isPaused
+            ? "<form method=\"post\" action=\"\(path)/check\"><button>Check now</button></form>" : ""
         let options = Self.lengths.map {
             "<option value=\"\($0)\">\(DurationText.duration($0)?.units ?? "")</option>" as HTML
         }
+        let pause: HTML = isPaused ? "resume\"><button>Resume</button>" : "pause\"><button>Pause</button>"
         return """
-            <div class="forms">\(check)<form method="post" action="\(path)/maintenance"><button>Begin maintenance</button>\
+            <div class="forms">\(check)<form method="post" action="\(path)/\(pause)</form>\
+            <form method="post" action="\(path)/maintenance"><button>Begin maintenance</button>\
             <select name="for" aria-label="Duration">\(options)</select></form></div>
             """
     }

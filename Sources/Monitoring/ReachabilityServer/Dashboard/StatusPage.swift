@@ -77,17 +77,20 @@ extension API {
         try query.checkNames()
         let incidents = publicIncidents(settings, snapshot)
         let (title, page) = (settings.title, query.request.url(of: "/status"))
+        func change(_ incident: RootCause, _ notes: [(instant: LedgerInstant, text: String)]) -> LedgerInstant {
+            ([incident.end ?? incident.start] + notes.map(\.instant)).max() ?? incident.start
+        }
         let entries = incidents.map { incident, notes -> HTML in
             let start = snapshot.time(incident.start).text
             let end = incident.end.map { snapshot.time($0).text }
             let length = incident.end.map { " for \(($0 - incident.start).rounded)" } ?? ""
             return """
                 <entry><id>urn:reachability:\(incident.first.id)</id><title>\(incident.publicSentence)\(length)</title>\
-                <published>\(start)</published><updated>\(end ?? start)</updated><link href="\(page)"/>\
+                <published>\(start)</published><updated>\(snapshot.time(change(incident, notes)).text)</updated><link href="\(page)"/>\
                 <content>\((["From \(start) to \(end ?? "now")."] + notes.map { $0.text }).joined(separator: "\n"))</content></entry>
                 """
         }
-        let updated = snapshot.time(incidents.first.map { $0.0.end ?? $0.0.start } ?? service.start).text
+        let updated = snapshot.time(incidents.map { change($0.0, $0.notes) }.max() ?? service.start).text
         let feed: HTML = """
             <?xml version="1.0" encoding="utf-8"?>
             <feed xmlns="http://www.w3.org/2005/Atom"><id>urn:reachability:status:\(title.percentEncoded)</id><title>\(title)</title>\

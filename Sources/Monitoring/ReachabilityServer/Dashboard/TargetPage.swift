@@ -54,9 +54,16 @@ extension API {
             when: "since \(snapshot.since(since))",
             lead: lead
         )
+        let settings = snapshot.targets[name]
+        let labels = ([settings?.group].compactMap(\.self) + (settings?.tags ?? [])).map { label -> HTML in
+            "<a class=\"pill\" href=\"\(Query.link("/", [("filter", label)]))\">\(label)</a> "
+        }
+        let about: HTML? =
+            settings?.description == nil && labels.isEmpty
+            ? nil : "<p class=\"lead\">\(labels)<bdi>\(settings?.description ?? "")</bdi></p>"
         let path = "/v1/targets/\(name.percentEncoded)"
         let main: HTML = """
-            \(hero)\(forms(of: name, isChecked: snapshot.targets[name]?.checks != nil, query.request))
+            \(hero)\(about)\(forms(of: name, settings, isPaused: current.state.isPaused, query.request))
             \(chart.html(snapshot, certificateEnd: end))\(checks.html(snapshot))
             \(PageParts.card("times", "States over time", "\(spans)"))\(BarWindow.legend)
             \(incidentCard(snapshot, OutageFilter(target: name), limit: 20))
@@ -150,7 +157,10 @@ struct LatencyChart {
         let failed = all.failures.values.reduce(0, +)
         let figures =
             all.latency(0.5).map { "median \($0.latency), 95 % within \((all.latency(0.95) ?? $0).latency), " } ?? ""
-        let sum = "\(figures)\(failed) of \(all.count) checks failed"
+        let lost = all.echoes.map { echoes in
+            "\(echoes.lost) of \(echoes.sent) pings lost, \(echoes.jitter.map { "jitter \($0.latency), " } ?? "")"
+        }
+        let sum = "\(figures)\(lost ?? "")\(failed) of \(all.count) checks failed"
         return """
             <div class="head"><h2 id="latency">Latency</h2>\(certificate)\(window.tabs([.hour, .day, .week, .month, .season, .year]))</div>
             <section class="card" data-part="latency" aria-labelledby="latency"><figure class="chart" tabindex="0" data-points="\(points)" \

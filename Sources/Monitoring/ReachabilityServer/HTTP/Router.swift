@@ -29,6 +29,8 @@ package struct Route: Sendable {
         case page
         /// The clients that ``AccessRules/checkAdministrator(_:group:)`` allows.
         case administrator
+        /// The senders of pushes. The handler checks the token.
+        case pusher
     }
 
     let method: HTTPMethod
@@ -81,6 +83,11 @@ package struct Route: Sendable {
     /// Returns a route for public content.
     static func open(_ path: String, on queue: AnswerQueue? = nil, _ handler: @escaping Handler) -> Route {
         Route(.GET, path, .everyone, queue, handler)
+    }
+
+    /// Returns a route for pushes.
+    static func push(_ path: String, _ handler: @escaping Handler) -> Route {
+        Route(.POST, path, .pusher, .administration, handler)
     }
 
     /// Returns a route for requests that make changes.
@@ -155,7 +162,9 @@ package struct Router: Sendable {
             {
                 do throws(Problem) {
                     var request = request
-                    if request.peer != .open, match?.route.access != .everyone {
+                    if match?.route.access == .pusher {
+                        try access.admitPush(&request)
+                    } else if request.peer != .open, match?.route.access != .everyone {
                         try access.admit(&request, isPage: matches.contains { $0.route.access == .page })
                     }
                     guard let match else { return try unmatched(request, matches.map(\.route)) }

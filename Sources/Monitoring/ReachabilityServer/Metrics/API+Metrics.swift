@@ -11,6 +11,7 @@ extension API {
         addTargets(snapshot, to: &text)
         addOutages(snapshot, to: &text)
         addChecks(snapshot, to: &text)
+        addSettings(snapshot, to: &text)
         addService(snapshot, to: &text)
         return text.answer
     }
@@ -68,7 +69,7 @@ extension API {
         }
         let duration = "reachability_check_duration_seconds"
         text.begin(duration, .histogram, "Duration of checks in seconds: the latency, or the time until a failure.")
-        for (name, total) in totals {
+        for (name, total) in totals where snapshot.pushes[name] == nil {
             for (bound, count) in zip(CheckLog.bounds, total.durations) {
                 text.add("\(duration)_bucket", [("target", name), ("le", Self.bound(bound))], count)
             }
@@ -84,6 +85,36 @@ extension API {
             text.begin(end, .gauge, "End of the validity of the certificate that the target showed last.")
         }
         for (name, time) in ends { text.add(end, [("target", name)], time.components.seconds) }
+    }
+
+    /// The metrics of measurements, with the divisor of their values.
+    private static let measures: [(measure: Measure, name: String, help: String, divisor: Double)] = [
+        (.latency, "reachability_target_latency_seconds", "Median latency of a target with thresholds or bursts.", 1e9),
+        (.loss, "reachability_target_loss_ratio", "Share of lost pings or failed checks, from 0 to 1.", 1),
+        (.jitter, "reachability_target_jitter_seconds", "Mean difference of two consecutive latencies.", 1e9),
+    ]
+
+    /// Adds the groups, the measurements and the pushes of targets. A target without them has no series.
+    private func addSettings(_ snapshot: MonitoringService.Snapshot, to text: inout MetricsText) {
+        let grouped = snapshot.accounting.targets.compactMap { name in
+            snapshot.targets[name]?.group.map { (name, $0) }
+        }
+        if !grouped.isEmpty { text.begin("reachability_target_group", .gauge, "1 for the group of a target.") }
+        for (name, group) in grouped {
+            text.add("reachability_target_group", [("target", name), ("group", group)], true)
+        }
+        let measured = service.measurements.sorted { $0.key < $1.key }
+        for (measure, name, help, divisor) in Self.measures {
+            let values = measured.compactMap { target, values in values[measure].map { (target, $0 / divisor) } }
+            if !values.isEmpty { text.begin(name, .gauge, help) }
+            for (target, value) in values { text.add(name, [("target", target)], value) }
+        }
+        let pushed = snapshot.pushes.sorted { $0.key < $1.key }.compactMap { name, watch in
+            watch.last.map { (name, snapshot.calendar.wall(at: $0.instant).decimalSeconds) }
+        }
+        let last = "reachability_push_last_timestamp_seconds"
+        if !pushed.isEmpty { text.begin(last, .gauge, "Time of the last push, in seconds since 1970.") }
+        for (name, time) in pushed { text.add(last, [("target", name)], time) }
     }
 
     /// Returns a bucket bound in seconds with a decimal point, as OpenMetrics requires.

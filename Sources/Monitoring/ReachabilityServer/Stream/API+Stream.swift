@@ -110,7 +110,8 @@ extension MonitoringService.Snapshot {
             case .explained: nil
             case .noted(let note): "\(note.author.printable) on \(note.outage)"
             case .actorFound(let actor): actor.process.text
-            case .pushed(let push): [push.isUp ? "up" : "down", push.message].compactMap(\.self).joined(separator: ", ")
+            case .pushed(let push):
+                [push.isUp ? "up" : "down", push.message].compactMap(\.self).joined(separator: ", ")
             case .maintenancePlanned(let planned): planned.id
             case .maintenanceCancelled(let id): id
             case .clockStepped(let step): "by \(step.roundedMilliseconds)ms"

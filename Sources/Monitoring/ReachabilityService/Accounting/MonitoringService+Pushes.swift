@@ -155,7 +155,9 @@ extension MonitoringService {
             var sentence = Self.sentence(last)
             if last.isUp {
                 sentence = "no push since \(Timestamp(real: calendar(state).wall(at: last.instant)).text)"
-                if !events.isEmpty { note(CheckFinding(check.place, check.reason, sentence: sentence), of: name, &state, at: now) }
+                if !events.isEmpty {
+                    note(CheckFinding(check.place, check.reason, sentence: sentence), of: name, &state, at: now)
+                }
             }
             let step = EvidenceRecord.Step(kind: "verdict", state: "broken", summary: "push: \(sentence)", remedy: nil)
             events += state.accounting.explain(name, verdict.observation, [step], now: now)
@@ -199,6 +201,10 @@ extension PushSettings {
             if !table.has("every") { table.report("every", "missing; give the interval of the pushes, such as \"1h\"") }
             return nil
         }
-        self.init(interval: interval, grace: grace ?? min(interval / 10 + .seconds(10), .seconds(3600)), tokenFile: file)
+        self.init(
+            interval: interval,
+            grace: grace ?? min(interval / 10 + .seconds(10), .seconds(3600)),
+            tokenFile: file
+        )
     }
 }

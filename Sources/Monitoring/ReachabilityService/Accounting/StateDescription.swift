@@ -120,6 +120,9 @@ package enum StateDescription {
         "prohibited": ("A prohibit route or rule rejects packets.", "Find it: ip rule, ip route show type prohibit."),
         "blackholed": ("A blackhole route drops packets silently.", "Find it: ip route show type blackhole."),
         "nameNotResolved": ("The name did not resolve.", "Check the servers in /etc/resolv.conf."),
+        "awaitingPush": ("No push was received yet.", "Send one: POST /v1/push/NAME."),
+        "paused": ("A client has paused the target.", "Resume it here, or with POST /v1/targets/NAME/resume."),
+        "disabled": ("The configuration disables the target.", "Remove enabled = false."),
         "discarded": (
             "The interface discards all packets.", "Use another interface for the default route: ip route."
         ),
@@ -175,8 +178,10 @@ package enum StateDescription {
         "notSynchronized": "clock not synchronized", "stratumTooHigh": "too far from a reference clock",
         "recordNotExpected": "unexpected DNS records",
         // Measurements, pushes and pauses
-        "latencyHigh": "high latency", "lossHigh": "high loss", "jitterHigh": "high jitter", "noPush": "no push in time",
-        "reportsFailure": "reports a failure", "awaitingPush": "no push yet", "paused": "paused", "disabled": "disabled",
+        "latencyHigh": "high latency", "lossHigh": "high loss", "jitterHigh": "high jitter",
+        "noPush": "no push in time",
+        "reportsFailure": "reports a failure", "awaitingPush": "no push yet", "paused": "paused",
+        "disabled": "disabled",
         // Whole checks
         "targetAnswers": "answers", "internetProven": "the internet is proven to work",
         "upstreamAnswers": "the provider answers", "portalByDNS": "captive portal by DNS",

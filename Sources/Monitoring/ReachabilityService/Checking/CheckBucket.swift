@@ -1,4 +1,5 @@
 import LinuxSupport
+package import ReachabilityChecks
 package import ReachabilityLedger
 
 /// Statistics of the checks of a target within a period: the number of checks, the reasons of failures, and a histogram of latencies.
@@ -21,6 +22,19 @@ package struct CheckBucket: Hashable, Sendable {
     /// The highest latency; nil if no check was answered.
     package private(set) var slowest: Duration?
 
+    /// The echoes of bursts; nil without bursts.
+    package private(set) var echoes: Echoes?
+
+    /// The sums of the bursts in a period.
+    package struct Echoes: Hashable, Sendable {
+        package fileprivate(set) var (sent, lost) = (0, 0)
+        /// The differences of consecutive round trips: their sum in microseconds, and their number.
+        fileprivate var (differences, pairs) = (0, 0)
+
+        /// The mean difference of consecutive round trips; nil if none is known.
+        package var jitter: Duration? { pairs == 0 ? nil : .microseconds(differences / pairs) }
+    }
+
     /// The length of a bucket that is stored for 14 days.
     package static let short = Duration.seconds(300)
     /// The length of a bucket that is stored as long as the rest of the history.
@@ -32,10 +46,26 @@ package struct CheckBucket: Hashable, Sendable {
     }
 
     /// Adds the result of a check.
-    package mutating func add(_ finding: CheckFinding) {
+    ///
+    /// - Parameter isMeasured: False if bursts measure the latency.
+    package mutating func add(_ finding: CheckFinding, isMeasured: Bool = true) {
         count += 1
         if !finding.isGood { failures[finding.observation.reason, default: 0] += 1 }
-        guard let latency = finding.latency else { return }
+        if isMeasured, let latency = finding.latency { add(latency) }
+    }
+
+    /// Adds the results of a burst.
+    package mutating func add(_ burst: EchoBurst) {
+        for latency in burst.roundTrips { add(latency) }
+        let jitter = MeasurementWindow.jitter(burst.roundTrips)
+        var sums = echoes ?? Echoes()
+        (sums.sent, sums.lost) = (sums.sent + burst.sent, sums.lost + burst.lost)
+        sums.differences += Int(jitter.sum.ledgerNanoseconds / 1000)
+        sums.pairs += jitter.count
+        echoes = sums
+    }
+
+    private mutating func add(_ latency: Duration) {
         bins[Self.bin(of: latency), default: 0] += 1
         fastest = min(fastest ?? latency, latency)
         slowest = max(slowest ?? latency, latency)
@@ -48,6 +78,11 @@ package struct CheckBucket: Hashable, Sendable {
         bins.merge(other.bins) { $0 + $1 }
         fastest = [fastest, other.fastest].compactMap(\.self).min()
         slowest = [slowest, other.slowest].compactMap(\.self).max()
+        guard let more = other.echoes else { return }
+        var sums = echoes ?? Echoes()
+        (sums.sent, sums.lost) = (sums.sent + more.sent, sums.lost + more.lost)
+        (sums.differences, sums.pairs) = (sums.differences + more.differences, sums.pairs + more.pairs)
+        echoes = sums
     }
 
     /// Returns a quantile of the latencies; nil if no check was answered.
@@ -86,22 +121,30 @@ package struct CheckBucket: Hashable, Sendable {
 }
 
 extension CheckBucket {
-    /// The text that is stored in the history: `count;fastest;slowest;reason=n,...;bin=n,...`, with times in nanoseconds.
+    /// The text that is stored in the history: `count;fastest;slowest;reason=n,...;bin=n,...`, with times in nanoseconds. With
+    /// bursts, a field with the sent and the lost echoes, the sum of their differences in microseconds and the number of pairs follows.
     var text: String {
         let failures = failures.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: ",")
         let bins = bins.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: ",")
         let times = [fastest, slowest].map { $0.map { String($0.ledgerNanoseconds) } ?? "" }
-        return [String(count), times[0], times[1], failures, bins].joined(separator: ";")
+        let sums = echoes.map { ["\($0.sent),\($0.lost),\($0.differences),\($0.pairs)"] } ?? []
+        return ([String(count), times[0], times[1], failures, bins] + sums).joined(separator: ";")
     }
 
     /// Parses the text that is stored in the history. The result is nil for an invalid text.
     init?(start: LedgerInstant, length: Duration, text: String) {
         let fields = text.split(at: ";", omittingEmptySubsequences: false)
-        guard fields.count == 5, let count = Self.number(fields[0]) else { return nil }
+        guard 5...6 ~= fields.count, let count = Self.number(fields[0]) else { return nil }
         (self.start, self.length, self.count) = (start, length, count)
         (fastest, slowest) = (Self.latency(fields[1]), Self.latency(fields[2]))
         for (key, number) in Self.pairs(fields[3]) { failures[key] = number }
         for (key, number) in Self.pairs(fields[4]) { if let bin = UInt8(key) { bins[bin] = number } }
+        guard fields.count == 6 else { return }
+        let sums = fields[5].split(at: ",").compactMap { Self.number($0) }
+        guard sums.count == 4 else { return }
+        var echoes = Echoes()
+        (echoes.sent, echoes.lost, echoes.differences, echoes.pairs) = (sums[0], sums[1], sums[2], sums[3])
+        self.echoes = echoes
     }
 
     private static func pairs(_ text: Substring) -> [(String, Int)] {
@@ -117,9 +160,9 @@ extension CheckBucket {
         Int64(text).flatMap { 0...86_400_000_000_000 ~= $0 ? .nanoseconds($0) : nil }
     }
 
-    /// Parses a number of checks. The bound is above the number of checks in an hour and keeps sums from overflowing.
+    /// Parses a number of checks, or of microseconds. The bound is above those of an hour and keeps sums from overflowing.
     private static func number(_ text: Substring) -> Int? {
-        Int(text).flatMap { 0...1_000_000_000 ~= $0 ? $0 : nil }
+        Int(text).flatMap { 0...1_000_000_000_000 ~= $0 ? $0 : nil }
     }
 }
 
@@ -160,7 +203,10 @@ package final class CheckLog: Sendable {
 
     private let records = Locked<[String: Record]>([:])
 
-    func note(_ status: CheckStatus, of target: String) {
+    /// Adds the result of a check.
+    ///
+    /// - Parameter isMeasured: False if bursts measure the latency.
+    func note(_ status: CheckStatus, of target: String, isMeasured: Bool = true) {
         let duration = status.finding.latency ?? status.ended - status.begun
         records.withLock { records in
             var record = records[target] ?? Record()
@@ -172,16 +218,29 @@ package final class CheckLog: Sendable {
             record.totals.sum += duration
             record.latest.insert(status, at: 0)
             if record.latest.count > Self.latestLimit { record.latest.removeLast() }
-            let bucket = CheckBucket(at: status.ended)
-            if record.buckets.last?.start != bucket.start {
-                record.buckets.append(bucket)
-                // The oldest bucket is dropped even if it could not be written.
-                if record.buckets.count > Self.bucketLimit { record.buckets.removeFirst() }
-            }
-            record.buckets[record.buckets.count - 1].add(status.finding)
-            record.unwritten = record.unwritten ?? bucket.start
+            Self.update(&record, at: status.ended) { $0.add(status.finding, isMeasured: isMeasured) }
             records[target] = record
         }
+    }
+
+    /// Adds the results of a burst.
+    func note(_ burst: EchoBurst, of target: String, at now: LedgerInstant) {
+        records.withLock { records in
+            var record = records[target] ?? Record()
+            Self.update(&record, at: now) { $0.add(burst) }
+            records[target] = record
+        }
+    }
+
+    private static func update(_ record: inout Record, at now: LedgerInstant, _ change: (inout CheckBucket) -> Void) {
+        let bucket = CheckBucket(at: now)
+        if record.buckets.last?.start != bucket.start {
+            record.buckets.append(bucket)
+            // The oldest bucket is dropped even if it could not be written.
+            if record.buckets.count > bucketLimit { record.buckets.removeFirst() }
+        }
+        change(&record.buckets[record.buckets.count - 1])
+        record.unwritten = record.unwritten ?? bucket.start
     }
 
     /// Returns the sums of a target; nil if it was not checked in this run.

@@ -1,6 +1,6 @@
 import LinuxSupport
 import NetworkReachability
-import ReachabilityChecks
+package import ReachabilityChecks
 
 /// An object that makes the checks of one target. Thread-safe.
 package protocol TargetProbing: Sendable {
@@ -8,8 +8,14 @@ package protocol TargetProbing: Sendable {
     ///
     /// - Parameter isDown: True if the target was down before. Then recent results about the uplink may be reused.
     func check(isDown: Bool) async -> CheckFinding?
+    /// Sends a burst of echoes to the target; nil if none can be sent.
+    func burst(count: Int) async -> EchoBurst?
     /// Discards the cached results about the uplink, because the path has changed.
     func discardCache()
+}
+
+extension TargetProbing {
+    package func burst(count: Int) async -> EchoBurst? { nil }
 }
 
 /// The check engines of a service. Targets with the same check options share an engine. Thread-safe.
@@ -32,18 +38,22 @@ package final class CheckEngines: Sendable {
 
     /// Returns the object that makes the checks of a target.
     package func prober(of target: ServiceTarget, _ settings: CheckSettings) -> any TargetProbing {
-        EngineProber(
-            checks: settings.checks.map { check in
-                let key = EngineOptions(
+        func engine(_ policy: TrustPolicy?) -> CheckEngine {
+            self.engine(
+                EngineOptions(
                     namespace: target.namespace,
                     interface: target.interface,
                     mark: target.mark,
                     family: target.family.map { $0 == .ipv4 ? .ipv4 : .ipv6 },
                     anchors: settings.anchors,
-                    policy: check.policy
+                    policy: policy
                 )
-                return (engine(key), check.target)
-            }
+            )
+        }
+        let echo = settings.burst == nil ? nil : target.host.flatMap { try? CheckTarget.echo($0) }
+        return EngineProber(
+            checks: settings.checks.map { (engine($0.policy), $0.target) },
+            bursts: echo.map { (engine(nil), $0) }
         )
     }
 
@@ -68,6 +78,8 @@ package final class CheckEngines: Sendable {
 /// A prober that runs the checks of one target on shared engines.
 private struct EngineProber: TargetProbing {
     let checks: [(engine: CheckEngine, target: CheckTarget?)]
+    /// The engine and the target of the bursts; nil for none.
+    let bursts: (engine: CheckEngine, target: CheckTarget)?
 
     func check(isDown: Bool) async -> CheckFinding? {
         let findings = await withTaskGroup(of: CheckFinding?.self) { group -> [CheckFinding] in
@@ -87,6 +99,11 @@ private struct EngineProber: TargetProbing {
         return Task.isCancelled ? nil : CheckFinding.joined(findings)
     }
 
+    func burst(count: Int) async -> EchoBurst? {
+        guard let bursts else { return nil }
+        do throws(CheckError) { return try await bursts.engine.burst(bursts.target, count: count) } catch { return nil }
+    }
+
     func discardCache() {
         for check in checks { check.engine.forget() }
     }
@@ -102,12 +119,15 @@ package enum CheckNotices {
     /// - Returns: One sentence per warning. Control characters are escaped.
     package static func of(_ targets: [ServiceTarget], mayEcho: () -> Bool = { CheckEngine.mayEcho }) -> [String] {
         let pinging = targets.filter { target in
-            target.namespace == .current && target.checks?.checks.contains { $0.target?.isEcho == true } == true
+            let isPinged =
+                target.checks?.burst != nil || target.checks?.checks.contains { $0.target?.isEcho == true } == true
+            return target.namespace == .current && isPinged
         }
         guard !pinging.isEmpty, !mayEcho() else { return [] }
         return [
             """
-            ping is not permitted, so "ping" checks send a UDP datagram and try a TCP connection instead, which some hosts do not answer; \
+            ping is not permitted, so "ping" checks send a UDP datagram and try a TCP connection instead, which some hosts do not answer, \
+            and bursts are not sent; \
             to permit it, add a group of this process to the sysctl net.ipv4.ping_group_range
             """
         ]

@@ -6,17 +6,19 @@ package import ReachabilityLedger
 /// The result of one check of a target.
 package struct CheckFinding: Hashable, Sendable {
     /// The place and the reason of the failure, in the form that the ledger accepts.
-    package let observation: Observation.Check
+    package private(set) var observation: Observation.Check
     /// The confidence of the result: `proven`, `likely` or `suspected`.
     package let confidence: String
     /// A sentence that describes the result. Control characters are escaped.
-    package let sentence: String
+    package private(set) var sentence: String
     /// The steps of the check from the nearest to the farthest hop, followed by the verdict.
     package private(set) var steps: [EvidenceRecord.Step]
     /// The time that the target took to answer. Nil if it did not answer, or if another host did.
     package let latency: Duration?
     /// The end of the validity of the target's certificate, since 1970; nil without TLS.
     package var certificateEnd: Duration?
+    /// A Boolean value that indicates whether measurements over a longer time led to the result. It needs no confirmation.
+    package private(set) var isMeasured = false
 
     package init(
         _ place: String,
@@ -48,6 +50,21 @@ package struct CheckFinding: Hashable, Sendable {
     var withoutSteps: CheckFinding {
         var finding = self
         finding.steps = []
+        return finding
+    }
+
+    /// Returns a copy that is degraded because of measurements.
+    func degraded(_ reason: String, _ sentence: String) -> CheckFinding {
+        var finding = self
+        finding.observation = Observation.Check(place: CheckPlace.degraded.rawValue, reason: reason)
+        (finding.sentence, finding.isMeasured) = (sentence, true)
+        let verdict = EvidenceRecord.Step(
+            kind: "verdict",
+            state: "informational",
+            summary: "degraded: \(sentence)",
+            remedy: nil
+        )
+        finding.steps = steps.dropLast() + [verdict]
         return finding
     }
 
@@ -156,6 +173,10 @@ package struct CheckSettings: Hashable, Sendable {
     package static let intervalOfNetwork = Duration.seconds(10)
     /// The number of consecutive checks that must fail before a target that was up is down.
     package var confirm = 2
+    /// The thresholds above which the target is degraded.
+    package var thresholds: [Measure: Threshold] = [:]
+    /// The bursts that measure loss and jitter; nil for none.
+    package var burst: BurstSettings?
 
     package init(_ checks: [Check]) {
         self.checks = checks

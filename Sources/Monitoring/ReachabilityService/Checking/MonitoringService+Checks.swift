@@ -1,5 +1,6 @@
 import LinuxSupport
 import NetworkReachability
+import ReachabilityChecks
 package import ReachabilityLedger
 
 /// The result of a check, with its time and the state at that time.
@@ -18,7 +19,12 @@ package struct CheckStatus: Sendable {
 struct CheckWatch: Sendable {
     let prober: any TargetProbing
     let checker: TargetChecker
+    /// The task that sends bursts; nil for none.
+    let burster: TargetChecker?
+    let burst: BurstSettings?
     var schedule: TargetSchedule
+    /// The measurements of the target; nil without thresholds and bursts.
+    var measurements: MeasurementWindow?
     /// The delay before the first check. It differs between targets, to spread the checks.
     var delay: Duration
     /// The number of the path, which increases with each change. Results of checks along an older path are discarded.
@@ -37,6 +43,8 @@ struct CheckWatch: Sendable {
             turn += 1
             schedule.end(at: now)
             prober.discardCache()
+            measurements?.reset()
+            burster?.halt()
             return checker.halt()
         }
         if let before = self.path, before.leads(as: path) { return }
@@ -58,12 +66,24 @@ struct CheckWatch: Sendable {
     /// The maximum time after a change of the path for which the state counts as undecided.
     private static let longestCheck = Duration.seconds(30)
 
+    /// Adds a result to the measurements, and returns it, or a degraded one if a threshold is exceeded.
+    ///
+    /// - Parameter isDown: True during an outage, whose failed checks would degrade the target after its return.
+    mutating func measured(_ finding: CheckFinding, isDown: Bool, at now: LedgerInstant) -> CheckFinding {
+        if burst == nil, !isDown, finding.observation.place != CheckPlace.inconclusive.rawValue {
+            measurements?.add(finding.latency.map { [$0] } ?? [], lost: finding.isGood ? 0 : 1, at: now)
+        }
+        return measurements?.judged(finding) ?? finding
+    }
+
     /// Discards all results and, if there is a path, schedules a check.
     mutating func begin(at now: LedgerInstant, returned uncertainty: Duration? = nil) {
         guard path != nil else { return }
         turn += 1
         schedule.begin(at: now, returned: uncertainty)
         prober.discardCache()
+        measurements?.reset()
+        burster?.go(after: delay)
         checker.go(after: delay)
         delay = .zero
     }
@@ -94,11 +114,20 @@ extension MonitoringService {
         let watch = target.checks.map { settings in
             let prober = makeProber(target, settings)
             let checker = TargetChecker { [weak self] in await self?.check(name) }
+            let burster = settings.burst.map { _ in TargetChecker { [weak self] in await self?.measure(name) } }
             let boot = clock.monitor.boot
             return state.withLock { state in
                 let schedule = TargetSchedule(settings, of: name, at: state.line.instant(at: boot))
                 let delay = min(Self.spread * state.checks.count, settings.interval)
-                return CheckWatch(prober: prober, checker: checker, schedule: schedule, delay: delay)
+                return CheckWatch(
+                    prober: prober,
+                    checker: checker,
+                    burster: burster,
+                    burst: settings.burst,
+                    schedule: schedule,
+                    measurements: MeasurementWindow(settings),
+                    delay: delay
+                )
             }
         }
         let previous = state.withLock { state in
@@ -111,8 +140,8 @@ extension MonitoringService {
 
     /// Applies changed check settings of a target whose path settings are unchanged.
     func changeChecks(of target: ServiceTarget) {
-        setChecks(of: target)
         guard let manager = state.withLock({ $0.observers[target.name]?.manager }) else { return }
+        setChecks(of: target)
         let path = manager.path(waitingForName: .zero)
         record { state, now in
             state.checks[target.name]?.take(path, at: now)
@@ -169,7 +198,10 @@ extension MonitoringService {
             defer { state.checks = [:] }
             return state.checks
         }
-        for watch in watches.values { watch.checker.end() }
+        for watch in watches.values {
+            watch.checker.end()
+            watch.burster?.end()
+        }
     }
 
     /// Makes one check of a target and applies its result.
@@ -206,11 +238,12 @@ extension MonitoringService {
             guard var watch = state.checks[name], watch.turn == turn, let path = watch.path else { return [] }
             let (start, end) = (state.line.instant(at: begun), state.line.instant(at: ended))
             let isDown = state.accounting.accounts[name]?.ledger.outage != nil
+            let finding = watch.measured(finding, isDown: isDown, at: end)
             let change = watch.schedule.take(finding, from: start, to: end, isDown: isDown)
             pause = max(.zero, watch.schedule.next(after: start, now: end) - end)
             state.checks[name] = watch
             let status = CheckStatus(finding: finding.withoutSteps, begun: start, ended: end)
-            checkLog.note(status, of: name)
+            checkLog.note(status, of: name, isMeasured: watch.burst == nil)
             state.findings[name] = status
             state.findings[name]?.current = watch.schedule.current?.withoutSteps
             guard let change else { return [] }

@@ -12,6 +12,7 @@ package import ReachabilityLedger
 /// | to down | ``CheckSettings/confirm`` consecutive ones that fail | the end of the first of them |
 /// | from up to degraded | ``CheckSettings/confirm`` consecutive ones that are degraded | the end of the first of them |
 /// | from down to unknown | inconclusive ones for a minute | the return of the path, or the end of the first of them |
+/// | to degraded by a threshold, and back | one | its end |
 ///
 /// The real change lies between the last check with the old result and the first one with the new result. The uncertainty is the time by
 /// which it may be earlier than the recorded instant.
@@ -90,7 +91,8 @@ package struct TargetSchedule: Sendable {
         isDown: Bool
     ) -> Change? {
         // A single check can be slow by chance, so that degraded needs confirmation like a failure.
-        if finding.isDegraded, let current, current.isGood, !current.isDegraded {
+        let isMeasured = !isDown && (finding.isMeasured || current?.isMeasured == true && finding.isGood)
+        if finding.isDegraded, !isMeasured, let current, current.isGood, !current.isDegraded {
             return takeDoubt(finding, begun, ended)
         }
         defer { returned = nil }
@@ -102,7 +104,11 @@ package struct TargetSchedule: Sendable {
             }
             let earliest = max(since, lastBad ?? since)
             (current, agreed, doubt) = (finding, begun, nil)
-            return Change(finding: finding, instant: ended, uncertainty: ended - min(earliest, ended))
+            return Change(
+                finding: finding,
+                instant: ended,
+                uncertainty: isMeasured ? .zero : ended - min(earliest, ended)
+            )
         }
         lastBad = begun
         guard let current else {

@@ -186,6 +186,13 @@ package enum CredentialFile {
         return EnvironmentVariable.value(of: "CREDENTIALS_DIRECTORY").map { "\($0)/\(name)" }
     }
 
+    /// Returns a Boolean value that indicates whether this user can read a file that a configuration names. True for a missing file.
+    package static func isReadable(_ name: String) -> Bool {
+        guard let path = path(of: name) else { return false }
+        do throws(SystemError) { _ = try OwnFile.mode(path) } catch { return error != .accessDenied }
+        return InputFile.isReadable(path)
+    }
+
     /// Returns an error message if all users of this machine have a permission for a file; otherwise nil.
     ///
     /// - Parameter remedy: The action that is needed after the permission is removed, because the secret may have been read.

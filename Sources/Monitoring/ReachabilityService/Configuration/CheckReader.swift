@@ -40,9 +40,14 @@ struct CheckReader {
         }
         var checks = (list ?? []).compactMap { check($0.node, $0.key, of: host, isAtLarge, table) }
         if list == nil, isAtLarge, !anchors.isEmpty { checks = [CheckSettings.Check(nil)] }
+        if list == nil, let host, table.has("ping"), let echo = try? CheckTarget.echo(host) {
+            checks = [CheckSettings.Check(echo)]
+        }
         guard !checks.isEmpty else {
+            let measures = ["ping"] + Measure.allCases.map(\.rawValue)
+            for key in measures { _ = table.node(key) }
             if !table.has("checks") {
-                for key in ["interval", "interval-when-down", "confirm"] where table.has(key) {
+                for key in ["interval", "interval-when-down", "confirm"] + measures where table.has(key) {
                     table.report(key, "has no effect without checks; add, for example, checks = [\"tcp:443\"]")
                 }
             }
@@ -55,6 +60,7 @@ struct CheckReader {
             checks.contains { $0.target == nil } ? CheckSettings.intervalOfNetwork : settings.intervalWhenDown
         settings.intervalWhenDown = intervalWhenDown ?? min(settings.interval, usual)
         settings.confirm = confirm ?? settings.confirm
+        settings.readMeasurements(table, isHost: host != nil)
         return settings
     }
 

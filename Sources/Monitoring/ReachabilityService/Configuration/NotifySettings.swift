@@ -283,7 +283,7 @@ extension NotifierSettings {
 
     /// Reads the header fields of a template.
     private static func headers(_ table: TableReader) -> [WebhookSettings.Header] {
-        guard case .table(let fields)? = table.node("headers") else {
+        guard case .table(let fields)? = table.node("headers"), let own = table.table("headers") else {
             if table.has("headers") { table.report("headers", "must be a table of strings") }
             return []
         }
@@ -294,8 +294,14 @@ extension NotifierSettings {
                 table.report("headers.\(name)", "is set by the service")
                 return nil
             }
-            guard name.isFieldName, case .string(let value) = node, value.unicodeScalars.allSatisfy(\.isPrintable)
-            else {
+            let text: String? =
+                switch node {
+                case .string(let text): text
+                // The problems of the table were reported.
+                case .table: own.secret(name) ?? ""
+                default: nil
+                }
+            guard name.isFieldName, let value = text, value.unicodeScalars.allSatisfy(\.isPrintable) else {
                 table.report(
                     "headers.\(name)",
                     "must be a field name of letters, digits and hyphens with a printable string"
@@ -378,7 +384,7 @@ extension TableReader {
 
     /// Reads an HTTP URL. The error message does not include the URL, because it may contain a secret.
     fileprivate func url(_ key: String) -> String? {
-        guard let text = text(key) else { return nil }
+        guard let text = secret(key) else { return nil }
         if Self.isURL(text) { return text }
         report(key, Self.form)
         return nil

@@ -42,9 +42,9 @@ package struct ServiceConfiguration: Hashable, Sendable {
     package var gates: [GateSettings] = []
     /// The settings of the fleet agent; nil without the table `[fleet]`.
     package var fleet: FleetSettings?
-    /// The parsed document.
-    package private(set) var document: [String: TOMLNode] = [:]
-    private var lines = KeyLines("")
+    private var files = ConfigurationFiles()
+    /// The parsed document, with those of included files. Environment variables are not replaced.
+    package var document: [String: TOMLNode] { files.nodes }
 
     /// Creates the default configuration.
     package init() {}
@@ -61,17 +61,18 @@ package struct ServiceConfiguration: Hashable, Sendable {
     /// - Parameters:
     ///   - directory: The directory for relative paths, with a slash at its end; nil for the current directory.
     ///   - reader: The program, which determines the allowed keys.
+    ///   - variable: Returns the value of an environment variable; nil if it is not set or empty.
     /// - Throws: ``ConfigurationProblems`` with all problems.
     package init(
         _ text: String,
         in directory: String? = nil,
-        for reader: Reader = .service
+        for reader: Reader = .service,
+        variable: (String) -> String? = EnvironmentVariable.value
     ) throws(ConfigurationProblems) {
-        let nodes: [String: TOMLNode]
-        do { nodes = try TOMLNode.parse(text) } catch { throw ConfigurationProblems([error]) }
-        document = nodes
+        files = try ConfigurationFiles(text, in: directory)
         let findings = TableReader.Findings()
-        let root = TableReader(nodes, path: "", findings)
+        let root = TableReader(files.expanded(variable, findings), path: "", findings)
+        if root.text("include")?.isEmpty == true { root.report("include", "must be the path of a directory") }
         if root.integer("schema", 1...1) == nil, !root.has("schema") {
             root.report("schema", "missing; write schema = 1")
         }
@@ -98,18 +99,16 @@ package struct ServiceConfiguration: Hashable, Sendable {
         notifiers = Self.notifiers(root, targets: targets, in: directory, for: reader)
         heartbeat = Self.heartbeat(root, in: directory)
         root.finish()
-        lines = KeyLines(text)
         if !findings.problems.isEmpty { throw placed(ConfigurationProblems(findings.problems)) }
     }
 
-    /// Returns problems with their line numbers, sorted by line.
+    /// Returns problems with their files and line numbers, sorted by them.
     package func placed(_ found: ConfigurationProblems) -> ConfigurationProblems {
-        let placed = found.problems.map { problem in
-            var problem = problem
-            problem.line = problem.line ?? lines.nearest(to: problem.path)
-            return problem
-        }
-        return ConfigurationProblems(placed.sorted { ($0.line ?? 0, $0.path) < ($1.line ?? 0, $1.path) })
+        ConfigurationProblems(
+            found.problems.map { files.placed($0) }.sorted { one, other in
+                (one.file ?? "", one.line ?? 0, one.path) < (other.file ?? "", other.line ?? 0, other.path)
+            }
+        )
     }
 
     private static func targets(_ root: TableReader, _ checks: CheckReader) -> [ServiceTarget] {
@@ -147,58 +146,6 @@ extension ServiceConfiguration.History {
         mark = table.duration("mark", atLeast: .seconds(10))
         maximumSize = table.size("max-size", atLeast: 1 << 20)
         table.finish()
-    }
-}
-
-extension ServiceTarget {
-    /// Reads a table and collects its problems. The result is nil without a name.
-    fileprivate init?(_ table: TableReader, _ reader: CheckReader) {
-        defer { table.finish() }
-        let name = table.text("name")
-        let isAtLarge = table.flag("at-large")
-        let host = table.text("host")
-        let namespace = table.text("namespace")
-        let interface = table.text("interface")
-        let mark = table.integer("mark", 0...Int(UInt32.max))
-        let family = table.text("family")
-        if let family, family != "ipv4", family != "ipv6" {
-            table.report("family", "must be ipv4 or ipv6, not \"\(family)\"")
-        }
-        // If a value has the wrong type, that was reported before.
-        let isClear = (host != nil || !table.has("host")) && (isAtLarge != nil || !table.has("at-large"))
-        if isClear, (isAtLarge == true) == (host != nil) {
-            table.report(nil, "must have either host = \"NAME\" or at-large = true")
-        }
-        if let host {
-            do { _ = try Target(host: host, options: NetworkReachabilityOptions()) } catch {
-                table.report("host", error.description)
-            }
-        }
-        if let interface, !InterfaceName.isValid(interface) {
-            table.report("interface", "must be an interface name of 1 to 127 bytes, not \"\(interface)\"")
-        }
-        let checks = reader.settings(of: host, isAtLarge == true, table)
-        let settle = table.duration("settle", atLeast: .zero)
-        let group = table.text("group")
-        if let group, !(1...100).contains(group.unicodeScalars.count) {
-            table.report("group", "must have 1 to 100 characters, not \(group.unicodeScalars.count)")
-        }
-        guard let name else {
-            if !table.has("name") { table.report("name", "missing") }
-            return nil
-        }
-        table.check(name: name, atMost: 255)
-        self.init(
-            name: name,
-            host: host,
-            namespace: namespace.map { $0.contains("/") ? .path($0) : .named($0) } ?? .current,
-            interface: interface,
-            mark: UInt32(mark ?? 0),
-            family: family == "ipv4" ? .ipv4 : family == "ipv6" ? .ipv6 : nil,
-            checks: checks,
-            settle: settle,
-            group: group
-        )
     }
 }
 
@@ -265,13 +212,8 @@ package final class Reloader: Sendable {
         _ file: String,
         for reader: ServiceConfiguration.Reader = .service
     ) throws(ConfigurationProblems) -> ServiceConfiguration {
-        let bytes: [UInt8]
-        do { bytes = try InputFile.read(file, limit: 1 << 20) } catch {
-            throw ConfigurationProblems([ConfigurationProblem(path: "", text: "cannot read the file: \(error)")])
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw ConfigurationProblems([ConfigurationProblem(path: "", text: "the file is not UTF-8")])
-        }
+        let text: String
+        do { text = try ConfigurationFiles.text(of: file) } catch { throw ConfigurationProblems([error]) }
         let directory = file.unicodeScalars.lastIndex(of: "/").map { String(file[..<$0]) + "/" }
         return try ServiceConfiguration(text, in: directory, for: reader)
     }

@@ -28,13 +28,6 @@ package struct StatusPageSettings: Hashable, Sendable {
     ///
     /// - Parameter known: The names of all targets.
     init(_ table: TableReader, targets known: Set<String>) {
-        func text(_ key: String, atMost limit: Int) -> String? {
-            let text = table.text(key)
-            if let text, !(1...limit).contains(text.unicodeScalars.count) {
-                table.report(key, "must have 1 to \(limit) characters, not \(text.unicodeScalars.count)")
-            }
-            return text
-        }
         var seen: Set<String> = []
         func targets(_ table: TableReader) -> [String] {
             let names = table.texts("targets") ?? []
@@ -45,8 +38,8 @@ package struct StatusPageSettings: Hashable, Sendable {
             }
             return names
         }
-        (title, note) = (text("title", atMost: 100) ?? "Status", text("note", atMost: 2000))
-        (notePrefix, listen) = (text("note-prefix", atMost: 20), table.text("listen"))
+        (title, note) = (table.text("title", atMost: 100) ?? "Status", table.text("note", atMost: 2000))
+        (notePrefix, listen) = (table.text("note-prefix", atMost: 20), table.text("listen"))
         let ungrouped = targets(table)
         if !ungrouped.isEmpty { groups.append(Group(name: nil, targets: ungrouped)) }
         for group in table.tables("groups") {

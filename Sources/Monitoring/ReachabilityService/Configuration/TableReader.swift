@@ -33,6 +33,29 @@ final class TableReader {
         value(key, "a string") { if case .string(let text) = $0 { text } else { nil } }
     }
 
+    /// Reads a text that may be a secret: a string, or `{ file = "PATH" }`.
+    func secret(_ key: String) -> String? {
+        guard case .table? = nodes[key], let table = table(key) else { return text(key) }
+        defer { table.finish() }
+        guard let file = table.text("file") else {
+            if !table.has("file") { table.report("file", "missing") }
+            return nil
+        }
+        do throws(DeliveryFailure) { return try SecretFile.text(file) } catch {
+            table.report("file", error.text)
+            return nil
+        }
+    }
+
+    /// Reads a text of 1 to `limit` characters.
+    func text(_ key: String, atMost limit: Int) -> String? {
+        let text = text(key)
+        if let text, !(1...limit).contains(text.unicodeScalars.count) {
+            report(key, "must have 1 to \(limit) characters, not \(text.unicodeScalars.count)")
+        }
+        return text
+    }
+
     func flag(_ key: String) -> Bool? {
         value(key, "true or false") { if case .boolean(let flag) = $0 { flag } else { nil } }
     }
@@ -372,11 +395,13 @@ struct KeyLines: Hashable, Sendable {
 
 /// A problem of a configuration file. The text names the value that was found and the allowed values.
 package struct ConfigurationProblem: Error, Hashable, Sendable {
+    /// The path of the file; nil for the main file.
+    package var file: String?
     /// The line, counted from 1; nil if it is not known.
     package var line: Int?
     /// The column, counted from 1; nil if it is not known.
     package var column: Int?
-    /// The path of the key, for example `target[2].host`; empty for the whole document.
+    /// The path of the key in its file, for example `target[2].host`; empty for the whole document.
     package let path: String
     package let text: String
 
@@ -386,7 +411,7 @@ package struct ConfigurationProblem: Error, Hashable, Sendable {
 
     /// Returns the message, for example `serve.toml:3:7: target[2].host: ...`. Control characters are escaped.
     package func description(in file: String) -> String {
-        let place = [file.printable] + [line, column].compactMap { $0.map(String.init) }
+        let place = [(self.file ?? file).printable] + [line, column].compactMap { $0.map(String.init) }
         return (place.joined(separator: ":") + ": " + (path.isEmpty ? "" : "\(path.printable): ") + text).printable
     }
 }

@@ -94,7 +94,7 @@ struct WebhookSignature: Sendable {
 }
 
 /// A file with a secret. A name without a slash is a systemd credential.
-enum SecretFile {
+package enum SecretFile {
     /// Returns the path and the content without spaces and line ends at its end.
     ///
     /// - Throws: ``DeliveryFailure`` if the file cannot be read, or all users of this machine have a permission for it.
@@ -111,13 +111,54 @@ enum SecretFile {
         return (path, bytes)
     }
 
+    /// Returns a secret that is a line of text.
+    static func text(_ file: String) throws(DeliveryFailure) -> String {
+        let (path, bytes) = try read(file)
+        guard let text = String(validating: bytes, as: UTF8.self), !text.isEmpty,
+            text.unicodeScalars.allSatisfy(\.isPrintable)
+        else {
+            throw DeliveryFailure("\(path.printable) does not contain a line of text")
+        }
+        return text
+    }
+
     /// Returns the token in a file: printable ASCII without spaces.
-    static func token(_ file: String) throws(DeliveryFailure) -> String {
+    package static func token(_ file: String) throws(DeliveryFailure) -> String {
         let (path, bytes) = try read(file)
         guard !bytes.isEmpty, bytes.allSatisfy({ (0x21..<0x7f).contains($0) }) else {
             throw DeliveryFailure("\(path.printable) does not contain a token: printable ASCII without spaces")
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension ServiceConfiguration {
+    /// Reads the files with secrets that the configuration names, and discards the secrets.
+    ///
+    /// - Returns: The files that this user may not read, such as systemd credentials.
+    /// - Throws: ``ConfigurationProblems`` for the other files that cannot be used.
+    package func checkSecrets() throws(ConfigurationProblems) -> [String] {
+        var (hidden, problems): ([String], [ConfigurationProblem]) = ([], [])
+        func check(_ file: String?, _ path: String, _ read: (String) throws(DeliveryFailure) -> Void) {
+            guard let file else { return }
+            guard CredentialFile.isReadable(file) else { return hidden.append(file) }
+            do throws(DeliveryFailure) { try read(file) } catch {
+                problems.append(ConfigurationProblem(path: path, text: error.text))
+            }
+        }
+        func token(_ file: String) throws(DeliveryFailure) { _ = try SecretFile.token(file) }
+        for (index, notifier) in notifiers.enumerated() {
+            guard case .webhook(let settings) = notifier.channel else { continue }
+            check(settings.secretFile, "notify[\(index + 1)].secret-file") { file throws(DeliveryFailure) in
+                _ = try WebhookSignature.read(file)
+            }
+            check(settings.tokenFile, "notify[\(index + 1)].token-file", token)
+        }
+        for (index, target) in targets.enumerated() {
+            check(target.push?.tokenFile, "target[\(index + 1)].push.token-file", token)
+        }
+        if !problems.isEmpty { throw ConfigurationProblems(problems) }
+        return hidden
     }
 }
 

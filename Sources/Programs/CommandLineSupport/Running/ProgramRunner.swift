@@ -78,10 +78,15 @@ package struct ProgramRunner: Sendable {
                 arguments: Arguments(program.arguments),
                 environment: environment,
                 platformOptions: options,
-                input: .array(program.input),
+                input: .inputWriter,
                 output: .currentStandardOutput,
                 error: .currentStandardError
-            ) { leader.yield($0.processIdentifier.value) }
+            ) { execution in
+                leader.yield(execution.processIdentifier.value)
+                // A program may exit without reading its input. Its exit status decides.
+                if !program.input.isEmpty { _ = try? await execution.standardInputWriter.write(program.input) }
+                try? await execution.standardInputWriter.finish()
+            }
         }
         let ending = Locked<Task<Void, Never>?>(nil)
         let result = await withTaskCancellationHandler {

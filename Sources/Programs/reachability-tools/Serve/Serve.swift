@@ -20,7 +20,12 @@ struct Serve: AsyncParsableCommand {
         if arguments.initialize { return try Initialization(arguments: arguments).run() }
         if let file = arguments.check {
             let configuration = try Self.read(file)
-            do { try Access(warn: StandardError.report).check(configuration) } catch {
+            do {
+                try Access(warn: StandardError.report).check(configuration)
+                for name in try configuration.checkSecrets() {
+                    StandardError.report("cannot check \(name.printable): this user may not read it")
+                }
+            } catch {
                 throw Self.refusal(configuration.placed(error), file)
             }
             CheckNotices.of(configuration.targets).forEach(StandardError.report)
@@ -70,9 +75,13 @@ struct Serve: AsyncParsableCommand {
             history?.stop(at: service.snapshot.now)
             throw Self.refusal(configuration.placed(error), arguments.config ?? "")
         }
+        let pushTokens = PushTokens()
         let gates = Gates(service, logger: .standardError)
         let openGates: @Sendable () -> Void
-        do { openGates = try gates.prepare(configuration) } catch {
+        do {
+            try pushTokens.prepare(configuration)()
+            openGates = try gates.prepare(configuration)
+        } catch {
             await responder.server.stop()
             await notifying.stop()
             history?.stop(at: service.snapshot.now)
@@ -95,7 +104,7 @@ struct Serve: AsyncParsableCommand {
         let statusPage = Locked(configuration.statusPage)
         let reloader = arguments.config.map { file in
             let preparations: [Reloader.Preparation] = [
-                responder.prepareAccess, notifying.prepare, gates.prepare,
+                responder.prepareAccess, notifying.prepare, gates.prepare, pushTokens.prepare,
                 { next in { statusPage.withLock { $0 = next.statusPage } } }, { _ in { bus?.update() } },
             ]
             return Reloader(file, of: service, current: configuration, preparations: preparations)
@@ -109,6 +118,7 @@ struct Serve: AsyncParsableCommand {
             interfaces: { try? NetworkInspector(options: NetworkReachabilityOptions()).interfaces() },
             evidence: { EvidenceObject($0, from: $1).bytes },
             statusPage: statusPage,
+            pushTokens: pushTokens,
             notifiers: { [weak notifying] in notifying?.status ?? [] },
             testNotifier: { [weak notifying] in notifying?.test($0) ?? false },
             statistics: { [weak server = responder.server] in server?.statistics ?? WebStatistics() }
