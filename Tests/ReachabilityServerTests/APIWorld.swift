@@ -40,10 +40,12 @@ final class APIWorld: Sendable {
         real: Duration = .seconds(1_700_000_000),
         _ findProcess: (@Sendable (Removal) -> ActingProcess?)? = nil
     ) throws {
-        manager = try NetworkReachabilityManager(kernel: kernel)
+        let manager = try NetworkReachabilityManager(kernel: kernel)
+        self.manager = manager
         service = MonitoringService(
             clock: .fake(kernel.clock, wall: real),
             makeProber: { _, _ in SilentProber() },
+            makeManager: { _ in manager },
             findProcess: findProcess ?? { _ in nil }
         )
         for target in targets { service.insert(target, manager) }

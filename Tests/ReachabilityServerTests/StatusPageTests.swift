@@ -81,6 +81,7 @@ import Testing
             let world = try world(Self.page.replacingOccurrences(of: "title", with: settings + "title"))
             world.lose(for: .seconds(4))
             let id = try #require(try world.items("/v1/outages?target=b").first?["id"] as? String)
+            world.kernel.clock.advance(by: .seconds(3600))
             for text in ["Public: The <cable> is new.", "The password is x"] {
                 let body = "{\"text\":\"\(text)\"}"
                 #expect(
@@ -88,6 +89,9 @@ import Testing
                         == .created
                 )
             }
+            // A note is an update of its incident and of the feed.
+            let now = "<updated>\(world.service.snapshot.time(world.service.snapshot.now).text)</updated>"
+            #expect(try text(world, "/status/feed").components(separatedBy: now).count == (isShown ? 3 : 1))
             for page in [try text(world, "/status"), try text(world, "/status/feed")] {
                 #expect(page.contains("The &lt;cable&gt; is new.") == isShown)
                 #expect(!page.contains("password") && !page.contains("Public:") && !page.contains("root"))

@@ -98,11 +98,12 @@ import Testing
                 "f:14: target[2].name: \"a\" is already used by target[1]",
                 "f:16: target[2].host: must be a string, not an integer",
                 "f:17: target[2].mark: must be from 0 to 4294967295, not -1",
-                "f:18: target[3]: must have either host = \"NAME\" or at-large = true",
+                "f:18: target[3]: must have exactly one of host = \"NAME\", at-large = true, push = { every = \"1h\" }",
                 "f:18: target[3].name: missing",
                 "f:19: target[3].family: must be ipv4 or ipv6, not \"ipv5\"",
-                "f:20: target[3].colour: unknown key; the known keys are at-large, checks, confirm, family, group, host,"
-                    + " interface, interval, interval-when-down, mark, name, namespace, settle",
+                "f:20: target[3].colour: unknown key; the known keys are at-large, checks, confirm, description,"
+                    + " enabled, family, group, host, interface, interval, interval-when-down, jitter, latency, loss, mark,"
+                    + " name, namespace, order, ping, push, settle, tags",
             ]
         )
     }

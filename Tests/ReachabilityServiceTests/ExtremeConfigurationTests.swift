@@ -11,6 +11,10 @@ import Testing
     private static let hook = "[[notify]]\nname = \"a\"\nexec = \"/bin/true\"\n"
     /// The documents before the value.
     private static let places = [
+        "[[target]]\nname = \"p\"\npush.every = ", "[[target]]\nname = \"p\"\npush.every = \"1h\"\npush.grace = ",
+        target + "order = ", target + "ping.count = ", target + "ping.interval = ",
+        target + "latency.over = \"10m\"\nlatency.above = ", target + "loss.over = \"10m\"\nloss.above = ",
+        target + "loss.above = \"1%\"\nloss.over = ",
         "[history]\nkeep = ", "[history]\nmark = ", "[history]\nmax-size = ", target + "interval = ",
         target + "interval-when-down = ", target + "confirm = ", target + "settle = ", target + "mark = ",
         hook + "after = ", hook + "limit = ", "[heartbeat]\nurl = \"https://h/\"\ninterval = ",

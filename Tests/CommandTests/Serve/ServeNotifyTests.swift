@@ -29,6 +29,17 @@ import Testing
         return server
     }
 
+    @Test func `a mail program that ignores its input has its own exit status`() async throws {
+        try directory.write("mail", "#!/bin/sh\nexit 67\n")
+        // The message is larger than the buffer of a pipe.
+        let addresses = (0..<4000).map { "\"user\($0)@mail.example.org\"" }.joined(separator: ", ")
+        let table = "[[notify]]\nname = \"mail\"\nemail = [\(addresses)]\nsendmail = \"\(directory.file("mail"))\"\n"
+        try directory.write("serve.toml", "schema = 1\n\(table)", mode: 0o644)
+        let words = ["serve", "--config", directory.file("serve.toml"), "--test-notification", "mail"]
+        let result = try await Command.run(words)
+        #expect(result.status == 69 && result.errors.contains("exit status 67"), "\(result)")
+    }
+
     @Test func `a hook receives all variables, and a hanging hook is killed with its children`() async throws {
         let uplink = try await Uplink.make()
         let hooks = directory.file("hooks.d")

@@ -123,6 +123,22 @@ import Testing
         #expect(try await without.end() == 0)
     }
 
+    @Test func `a target of an included file receives pushes, and errors of included files are reported`() async throws
+    {
+        try directory.makeFolder("conf.d")
+        try directory.write("conf.d/a.toml", "[[target]]\nname = \"it\"\npush = { every = \"1h\" }\n", mode: 0o644)
+        try write("include = \"conf.d\"\n")
+        let lab = try await ServeLab.start(["--config", file], in: directory)
+        #expect(try await lab.object("/v1/targets/it")["state"] as? String == "unknown")
+        let answer = try await ServeLab.send("POST", "/v1/push/it?status=down&message=full", at: lab.socket)
+        #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(answer)")
+        #expect(try await attribution(lab) == "them")
+        try directory.write("conf.d/b.toml", "[[target]]\nname = \"it\"\n", mode: 0o644)
+        let refused = try await post(lab)
+        #expect(refused.hasPrefix("HTTP/1.1 422 ") && refused.contains("conf.d/b.toml:"), "\(refused)")
+        #expect(try await lab.end() == 0)
+    }
+
     @Test func `--check validates a file without running the service`() async throws {
         try write(Self.internet)
         for good in [file, Checkout.path("examples/serve.toml")] {
@@ -141,6 +157,14 @@ import Testing
                     """
             )
         }
+        let phone = "[[notify]]\nname = \"phone\"\nformat = \"ntfy\"\nwebhook = \"https://n.example/x\"\n"
+        try write("\(phone)token-file = \"/nowhere/token\"\n")
+        let secret = try await Command.run(["serve", "--check", file])
+        #expect(secret.status == 78)
+        #expect(secret.errors.hasPrefix("\(file):6: notify[1].token-file: cannot read /nowhere/token: "))
+        try write("\(phone)token-file = \"token\"\n")
+        let hidden = try await Command.run(["serve", "--check", file])
+        #expect(hidden.status == 0 && hidden.errors.contains("cannot check token: this user may not read it"))
         let missing = try await Command.run(["serve", "--check", "/nowhere"])
         #expect(
             missing

@@ -98,6 +98,20 @@ import Testing
         }
     }
 
+    @Test func `a burst counts answered and lost echoes`() async throws {
+        try await withLine { line, options in
+            let engine = CheckEngine(options)
+            let target = try CheckTarget.echo(ProbedLine.world(.ipv4))
+            let good = try #require(try await engine.burst(target, count: 3))
+            #expect(good.sent == 3 && good.lost == 0 && good.roundTrips.allSatisfy { $0 > .zero && $0 < .seconds(2) })
+            let silent = try #require(try await engine.burst(CheckTarget.echo("198.18.0.1"), count: 2))
+            #expect(silent == EchoBurst(roundTrips: [], sent: 2))
+            try line.provider.sysctl("net.ipv4.icmp_echo_ignore_all", "1")
+            let lost = try #require(try await engine.burst(target, count: 2))
+            #expect(lost.sent == 2 && lost.lost == 2)
+        }
+    }
+
     @Test func `a cancelled check does not affect other checks`() async throws {
         try await withLine { _, options in
             let engine = CheckEngine(options)

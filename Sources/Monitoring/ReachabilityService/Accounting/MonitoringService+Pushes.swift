@@ -64,10 +64,10 @@ package struct PushWatch: Sendable {
     /// - Parameters:
     ///   - last: The last known push.
     ///   - seen: The last instant at which an earlier run was running.
-    init(_ settings: PushSettings, last: Push?, seen: LedgerInstant?, at now: LedgerInstant) {
-        (self.settings, self.last, since) = (settings, last, now)
+    init(_ settings: PushSettings, last: Push?, seen: LedgerInstant?, since: LedgerInstant) {
+        (self.settings, self.last, self.since) = (settings, last, since)
         // An earlier run has already observed that the push is missing.
-        if let last, let seen, last.instant + settings.limit <= seen { since = last.instant }
+        if let last, let seen, last.instant + settings.limit <= seen { self.since = last.instant }
     }
 
     /// The instant by which the next push is due; nil before the first push.

@@ -38,9 +38,12 @@ extension MonitoringService {
         withExtendedLifetime((observer, watch)) {}
         var timer: Cancellation?
         record { state, now in
-            timer = state.pushes[name]?.timer
+            let before = state.pushes[name]
+            let wasPaused = state.accounting.accounts[name]?.ledger.current.state.isPaused == true
+            timer = before?.timer
             state.pushes[name] = target.push.map { settings in
-                PushWatch(settings, last: state.pushes[name]?.last ?? earlierPushes[name], seen: lastSeen, at: now)
+                let since = wasPaused ? now : before?.since ?? now
+                return PushWatch(settings, last: before?.last ?? earlierPushes[name], seen: lastSeen, since: since)
             }
             let pause = state.pause(of: name).map { Observation(path: .paused(reason: $0)) }
             let observation = pause ?? state.pushes[name]?.verdict(at: now).observation

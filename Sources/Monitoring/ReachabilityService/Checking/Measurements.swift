@@ -19,7 +19,7 @@ package enum Measure: String, CaseIterable, Sendable {
     /// - Parameter value: Nanoseconds, or a share from 0 to 1.
     fileprivate func text(_ value: Double) -> String {
         self == .loss
-            ? "\(Int64((value * 1000).rounded()).decimal(places: 1))%" : Duration.nanoseconds(Int64(value)).people
+            ? "\(Int64((value * 10_000).rounded()).decimal(places: 2))%" : Duration.nanoseconds(Int64(value)).people
     }
 }
 
@@ -86,6 +86,10 @@ struct MeasurementWindow: Sendable {
         let longest = windows.values.max() ?? .zero
         let first = samples.firstIndex { now - $0.instant <= longest } ?? samples.endIndex
         samples.removeFirst(max(first, samples.count - Self.sampleLimit))
+        update(at: now)
+    }
+
+    private mutating func update(at now: LedgerInstant) {
         values = [:]
         for (measure, window) in windows { values[measure] = value(of: measure, over: window, at: now) }
     }
@@ -115,7 +119,8 @@ struct MeasurementWindow: Sendable {
     }
 
     /// Returns the finding, or a degraded one if a threshold is exceeded.
-    func judged(_ finding: CheckFinding) -> CheckFinding {
+    mutating func judged(_ finding: CheckFinding, at now: LedgerInstant) -> CheckFinding {
+        update(at: now)
         guard finding.isGood, !finding.isDegraded else { return finding }
         for measure in Measure.allCases {
             guard let value = values[measure], let threshold = thresholds[measure], value > threshold.limit else {

@@ -70,10 +70,10 @@ struct CheckWatch: Sendable {
     ///
     /// - Parameter isDown: True during an outage, whose failed checks would degrade the target after its return.
     mutating func measured(_ finding: CheckFinding, isDown: Bool, at now: LedgerInstant) -> CheckFinding {
-        if burst == nil, !isDown, finding.observation.place != CheckPlace.inconclusive.rawValue {
+        if burst == nil, !isDown || finding.isGood, finding.observation.place != CheckPlace.inconclusive.rawValue {
             measurements?.add(finding.latency.map { [$0] } ?? [], lost: finding.isGood ? 0 : 1, at: now)
         }
-        return measurements?.judged(finding) ?? finding
+        return measurements?.judged(finding, at: now) ?? finding
     }
 
     /// Discards all results and, if there is a path, schedules a check.
