@@ -95,11 +95,21 @@ import Testing
     private static func use(_ configuration: ServiceConfiguration) {
         let instants = ExtremeValues.integers.map { LedgerInstant(nanoseconds: $0) }
         for target in configuration.targets {
+            if let push = target.push {
+                for last in instants {
+                    let watch = PushWatch(push, last: Push(at: last, isUp: true, message: nil), seen: last, since: last)
+                    for now in instants { _ = watch.verdict(at: now).next.map { $0 - now } }
+                }
+            }
             guard let settings = target.checks else { continue }
             for now in instants {
                 var schedule = TargetSchedule(settings, of: "a", at: now)
                 schedule.begin(at: now)
                 #expect(schedule.next(after: now, now: now) >= now)
+                var window = MeasurementWindow(settings)
+                window?.add([.zero, .nanoseconds(Int64.max)], lost: .max / 2000, at: now)
+                window?.add([.nanoseconds(Int64.max)], lost: 1, at: now)
+                _ = window?.judged(CheckFinding("works", "targetAnswers", sentence: ""), at: now)
             }
         }
         for window in configuration.maintenance {

@@ -132,7 +132,7 @@ import Testing
         #expect(try await lab.object("/v1/targets/it")["state"] as? String == "unknown")
         let answer = try await ServeLab.send("POST", "/v1/push/it?status=down&message=full", at: lab.socket)
         #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(answer)")
-        #expect(try await attribution(lab) == "them")
+        #expect(try await attribution(lab) == "them path+checks")
         try directory.write("conf.d/b.toml", "[[target]]\nname = \"it\"\n", mode: 0o644)
         let refused = try await post(lab)
         #expect(refused.hasPrefix("HTTP/1.1 422 ") && refused.contains("conf.d/b.toml:"), "\(refused)")
