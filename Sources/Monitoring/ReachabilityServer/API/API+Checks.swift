@@ -56,8 +56,10 @@ extension API {
         case .noPath:
             throw Problem(.conflict, "cannot check \"\(name.printable)\": the kernel has no path to it")
         case .notChecked:
-            if service.snapshot.accounting.accounts[name] == nil { throw Self.noTarget(name) }
-            throw Problem(.conflict, "cannot check \"\(name.printable)\": its configuration has no checks")
+            guard let account = service.snapshot.accounting.accounts[name] else { throw Self.noTarget(name) }
+            let isPaused = account.ledger.current.state.isPaused
+            let why = isPaused ? "it is paused" : "its configuration has no checks"
+            throw Problem(.conflict, "cannot check \"\(name.printable)\": \(why)")
         }
     }
 }

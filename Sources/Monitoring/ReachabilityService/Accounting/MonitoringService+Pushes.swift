@@ -28,7 +28,7 @@ package struct Push: Hashable, Sendable {
     /// - Parameter message: A text from outside. It is cut at ``messageLimit``, and control characters are escaped.
     package init(at instant: LedgerInstant, isUp: Bool, message: String?) {
         (self.instant, self.isUp) = (instant, isUp)
-        let text = message.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(Self.messageLimit))) }
+        let text = message.map { String($0.unicodeScalars.prefix(Self.messageLimit)) }
         self.message = text.flatMap { $0.isEmpty ? nil : $0.printable }
     }
 }

@@ -1,4 +1,3 @@
-import NetworkDiagnostics
 package import NetworkReachability
 import ReachabilityChecks
 import ReachabilityLedger
@@ -39,7 +38,7 @@ extension MonitoringService {
         var timer: Cancellation?
         record { state, now in
             let before = state.pushes[name]
-            let wasPaused = state.accounting.accounts[name]?.ledger.current.state.isPaused == true
+            let wasPaused = state.accounting.accounts[name]?.ledger.current.state.cause == .paused
             timer = before?.timer
             state.pushes[name] = target.push.map { settings in
                 let since = wasPaused ? now : before?.since ?? now
@@ -72,7 +71,7 @@ extension MonitoringService {
             )
         }
         let isPause = if case .paused = observation.path { true } else { false }
-        guard isPause || account.ledger.current.state.isPaused else { return [] }
+        guard isPause || account.ledger.current.state.cause == .paused else { return [] }
         return state.accounting.take(observation, of: name, at: now, now: now)
     }
 
@@ -80,6 +79,10 @@ extension MonitoringService {
     ///
     /// - Throws: ``TargetError`` for the first target that cannot be monitored. Then no target is changed.
     package func apply(_ targets: [ServiceTarget]) throws(TargetError) {
+        try turn.withLock { _ throws(TargetError) in try replaceTargets(targets) }
+    }
+
+    private func replaceTargets(_ targets: [ServiceTarget]) throws(TargetError) {
         let (known, paused) = state.withLock { ($0.targets, $0.paused) }
         var managers: [String: NetworkReachabilityManager] = [:]
         let changed = targets.filter { known[$0.name]?.path != $0.path }
@@ -117,6 +120,7 @@ extension MonitoringService {
     package func remove(_ name: String) {
         let (observer, checks, push) = state.withLock { state in
             state.targets[name] = nil
+            state.paused.remove(name)
             state.order.removeAll { $0 == name }
             state.findings[name] = nil
             return (
@@ -142,7 +146,9 @@ extension MonitoringService {
     }
 
     /// Pauses a target: no packet is sent, its path is not observed, and its time is `unknown`. The pause survives a restart.
-    package func pause(_ name: String) -> PauseResult {
+    package func pause(_ name: String) -> PauseResult { turn.withLock { _ in pauseNow(name) } }
+
+    private func pauseNow(_ name: String) -> PauseResult {
         let (target, isPaused) = state.withLock { ($0.targets[name], $0.paused.contains(name)) }
         guard let target else { return .unknownTarget }
         guard target.isEnabled else { return .disabled }
@@ -153,7 +159,9 @@ extension MonitoringService {
     }
 
     /// Ends the pause of a target.
-    package func continueTarget(_ name: String) -> PauseResult {
+    package func continueTarget(_ name: String) -> PauseResult { turn.withLock { _ in continueNow(name) } }
+
+    private func continueNow(_ name: String) -> PauseResult {
         let (target, isPaused) = state.withLock { ($0.targets[name], $0.paused.contains(name)) }
         guard let target else { return .unknownTarget }
         guard target.isEnabled else { return .disabled }

@@ -65,6 +65,8 @@ package final class MonitoringService: Sendable {
     /// The last instant at which an earlier run was running.
     let lastSeen: LedgerInstant?
     let state: Locked<State>
+    /// A lock that is held while targets are replaced, paused or continued, so that these changes do not overlap.
+    let turn = Locked(())
     /// The results of checks of all targets.
     package let checkLog = CheckLog()
     /// Creates the object that sends the probes of a target.

@@ -27,9 +27,12 @@ package struct CheckBucket: Hashable, Sendable {
 
     /// The sums of the bursts in a period.
     package struct Echoes: Hashable, Sendable {
-        package fileprivate(set) var (sent, lost) = (0, 0)
-        /// The differences of consecutive round trips: their sum in microseconds, and their number.
-        fileprivate var (differences, pairs) = (0, 0)
+        package fileprivate(set) var sent = 0
+        package fileprivate(set) var lost = 0
+        /// The sum of the differences of consecutive round trips, in microseconds.
+        fileprivate var differences = 0
+        /// The number of these differences.
+        fileprivate var pairs = 0
 
         /// The mean difference of consecutive round trips; nil if none is known.
         package var jitter: Duration? { pairs == 0 ? nil : .microseconds(differences / pairs) }

@@ -1,6 +1,6 @@
 import LinuxSupport
 import ReachabilityChecks
-package import ReachabilityLedger
+import ReachabilityLedger
 
 /// A quantity that is measured over a window of the latest checks or bursts.
 package enum Measure: String, CaseIterable, Sendable {

@@ -1,5 +1,4 @@
 import LinuxSupport
-import NetworkReachability
 
 /// The documents of a configuration: the main file, and the files in the directory that its key `include` names.
 struct ConfigurationFiles: Hashable, Sendable {

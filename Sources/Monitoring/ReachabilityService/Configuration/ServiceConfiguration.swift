@@ -67,7 +67,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
         _ text: String,
         in directory: String? = nil,
         for reader: Reader = .service,
-        variable: (String) -> String? = EnvironmentVariable.value
+        variable: (String) -> String? = { EnvironmentVariable.value(of: $0) }
     ) throws(ConfigurationProblems) {
         files = try ConfigurationFiles(text, in: directory)
         let findings = TableReader.Findings()
