@@ -13,6 +13,7 @@ import Testing
     /// A world with the targets `internet` and `backup`, whose token is `abc`.
     private func makeWorld(_ more: String = "") throws -> APIWorld {
         let directory = HistoryDirectory()
+        defer { withExtendedLifetime(directory) {} }
         let file = directory.path + "/token"
         try Data("abc\n".utf8).write(to: URL(filePath: file))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
@@ -83,19 +84,20 @@ import Testing
         let foreign = [("Origin", "http://evil.example")] + Self.token
         #expect(try push(world, "backup", foreign).status == .forbidden)
         #expect(try push(world, "backup", [("Sec-Fetch-Site", "cross-site")] + Self.token).status == .forbidden)
-        let secured = {
-            try world.answer("/v1/push/backup", .POST, [("Host", $0)] + Self.token, peer: .secured(certificate: nil))
+        func secured(
+            _ host: String,
+            _ target: String = "/v1/push/backup",
+            _ method: HTTPMethod = .POST
+        ) throws
+            -> HTTPResponseStatus
+        {
+            let headers = [("Host", host)] + Self.token
+            return try world.answer(target, method, headers, peer: .secured(certificate: nil)).status
         }
-        #expect(try secured("box.example").status == .ok)
-        #expect(try secured("other.example").status == .misdirectedRequest)
+        #expect(try secured("box.example") == .ok)
+        #expect(try secured("other.example") == .misdirectedRequest)
         // The token is not one of the API.
-        let status = try world.answer(
-            "/v1/status",
-            .GET,
-            [("Host", "box.example")] + Self.token,
-            peer: .secured(certificate: nil)
-        )
-        #expect(status.status == .unauthorized)
+        #expect(try secured("box.example", "/v1/status", .GET) == .unauthorized)
     }
 
     @Test func `a push has a status and a message`() throws {

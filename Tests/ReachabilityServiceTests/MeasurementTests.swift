@@ -28,17 +28,17 @@ import Testing
             window.add([.milliseconds(milliseconds)], lost: 0, at: Self.at(second))
             return window.judged(Self.good, at: Self.at(second)).observation.reason
         }
-        // Half of the window must be covered.
-        for second in 0..<10 as Range<Int64> { #expect(judge(500, at: second * 30) == "targetAnswers") }
-        #expect(judge(500, at: 300) == "latencyHigh")
-        let finding = window.judged(Self.good, at: Self.at(300))
+        // 40 % of the window must be covered.
+        for number in 0..<8 as Range<Int64> { #expect(judge(500, at: number * 30) == "targetAnswers") }
+        #expect(judge(500, at: 240) == "latencyHigh")
+        let finding = window.judged(Self.good, at: Self.at(240))
         #expect(finding.sentence == "the median latency of the last 10m is 500ms, above 200ms")
         #expect(finding.isDegraded)
         // The median changes when more than half of the latencies are low.
-        for second in 11..<21 as Range<Int64> { #expect(judge(10, at: second * 30) == "latencyHigh", "\(second)") }
-        #expect(judge(10, at: 21 * 30) == "targetAnswers")
+        for number in 9..<18 as Range<Int64> { #expect(judge(10, at: number * 30) == "latencyHigh", "\(number)") }
+        #expect(judge(10, at: 540) == "targetAnswers")
         let bad = CheckFinding("host", "silent", sentence: "it is silent")
-        #expect(window.judged(bad, at: Self.at(630)) == bad)
+        #expect(window.judged(bad, at: Self.at(540)) == bad)
     }
 
     @Test func `loss is the share of failed checks, and jitter the mean difference of consecutive latencies`() throws {

@@ -41,11 +41,12 @@ package struct BurstSettings: Hashable, Sendable {
 
 /// The measurements of one target within a window. A value type without clock.
 ///
-/// A value is known if the measurements cover at least half of its window.
+/// A value is known if the measurements cover at least 40 % of its window. Two bursts cover about half of the shortest window.
 struct MeasurementWindow: Sendable {
     private struct Sample {
         let instant: LedgerInstant
         let latencies: [Duration]
+        let answered: Int
         let lost: Int
         /// The differences of consecutive latencies: their sum and number.
         let jitter: (sum: Duration, count: Int)
@@ -75,14 +76,15 @@ struct MeasurementWindow: Sendable {
     /// Discards all measurements, because there is a new path.
     mutating func reset() { (samples, values) = ([], [:]) }
 
-    /// Adds the latencies of one check or of one burst.
-    mutating func add(_ latencies: [Duration], lost: Int, at now: LedgerInstant) {
+    /// Adds one check or one burst. The latency of a check that was answered may not be known.
+    mutating func add(_ latencies: [Duration], answered: Int? = nil, lost: Int, at now: LedgerInstant) {
         var jitter = Self.jitter(latencies)
         // Single latencies are compared with that of the check before.
         if latencies.count == 1, let last = samples.last, last.latencies.count == 1 {
             jitter = Self.jitter(last.latencies + latencies)
         }
-        samples.append(Sample(instant: now, latencies: latencies, lost: lost, jitter: jitter))
+        let answered = answered ?? latencies.count
+        samples.append(Sample(instant: now, latencies: latencies, answered: answered, lost: lost, jitter: jitter))
         let longest = windows.values.max() ?? .zero
         let first = samples.firstIndex { now - $0.instant <= longest } ?? samples.endIndex
         samples.removeFirst(max(first, samples.count - Self.sampleLimit))
@@ -102,7 +104,7 @@ struct MeasurementWindow: Sendable {
 
     private func value(of measure: Measure, over window: Duration, at now: LedgerInstant) -> Double? {
         let recent = samples.drop { now - $0.instant > window }
-        guard let first = recent.first, now - first.instant >= window / 2 || samples.count == Self.sampleLimit else {
+        guard let first = recent.first, now - first.instant >= window * 2 / 5 || samples.count == Self.sampleLimit else {
             return nil
         }
         switch measure {
@@ -110,7 +112,7 @@ struct MeasurementWindow: Sendable {
             let latencies = recent.flatMap(\.latencies).sorted()
             return latencies.isEmpty ? nil : Double(latencies[latencies.count / 2].nanoseconds)
         case .loss:
-            let (lost, answered) = (recent.reduce(0) { $0 + $1.lost }, recent.reduce(0) { $0 + $1.latencies.count })
+            let (lost, answered) = (recent.reduce(0) { $0 + $1.lost }, recent.reduce(0) { $0 + $1.answered })
             return lost + answered == 0 ? nil : Double(lost) / Double(lost + answered)
         case .jitter:
             let (sum, count) = recent.reduce((Duration.zero, 0)) { ($0.0 + $1.jitter.sum, $0.1 + $1.jitter.count) }

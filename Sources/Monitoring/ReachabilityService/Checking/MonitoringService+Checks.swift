@@ -71,7 +71,8 @@ struct CheckWatch: Sendable {
     /// - Parameter isDown: True during an outage, whose failed checks would degrade the target after its return.
     mutating func measured(_ finding: CheckFinding, isDown: Bool, at now: LedgerInstant) -> CheckFinding {
         if burst == nil, !isDown || finding.isGood, finding.observation.place != CheckPlace.inconclusive.rawValue {
-            measurements?.add(finding.latency.map { [$0] } ?? [], lost: finding.isGood ? 0 : 1, at: now)
+            let count = finding.isGood ? 1 : 0
+            measurements?.add(finding.latency.map { [$0] } ?? [], answered: count, lost: 1 - count, at: now)
         }
         return measurements?.judged(finding, at: now) ?? finding
     }
