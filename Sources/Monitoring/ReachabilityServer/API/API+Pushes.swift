@@ -1,6 +1,7 @@
 import Crypto
 import LinuxSupport
 import NIOHTTP1
+import NetworkReachability
 import ReachabilityLedger
 package import ReachabilityService
 

@@ -1,4 +1,5 @@
 import LinuxSupport
+import NetworkReachability
 package import ReachabilityLedger
 
 /// The settings of a target that sends pushes, such as a cron job or a device that cannot be reached.

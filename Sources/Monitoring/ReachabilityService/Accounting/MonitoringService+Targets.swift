@@ -1,3 +1,4 @@
+import LinuxSupport
 package import NetworkReachability
 import ReachabilityChecks
 import ReachabilityLedger

@@ -1,4 +1,5 @@
 import LinuxSupport
+import NetworkReachability
 import ReachabilityChecks
 import ReachabilityLedger
 
