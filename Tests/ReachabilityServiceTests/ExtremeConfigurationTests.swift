@@ -107,7 +107,7 @@ import Testing
                 schedule.begin(at: now)
                 #expect(schedule.next(after: now, now: now) >= now)
                 var window = MeasurementWindow(settings)
-                window?.add([.zero, .nanoseconds(Int64.max)], lost: .max / 2000, at: now)
+                window?.add([.zero, .nanoseconds(Int64.max)], lost: Int.max / 2000, at: now)
                 window?.add([.nanoseconds(Int64.max)], lost: 1, at: now)
                 _ = window?.judged(CheckFinding("works", "targetAnswers", sentence: ""), at: now)
             }

@@ -38,7 +38,8 @@ import Testing
         for number in 9..<18 as Range<Int64> { #expect(judge(10, at: number * 30) == "latencyHigh", "\(number)") }
         #expect(judge(10, at: 540) == "targetAnswers")
         let bad = CheckFinding("host", "silent", sentence: "it is silent")
-        #expect(window.judged(bad, at: Self.at(540)) == bad)
+        let same = window.judged(bad, at: Self.at(540))
+        #expect(same == bad)
     }
 
     @Test func `loss is the share of failed checks, and jitter the mean difference of consecutive latencies`() throws {
@@ -47,7 +48,8 @@ import Testing
             window.add([.milliseconds(number % 2 == 0 ? 10 : 20)], lost: 0, at: Self.at(number * 10))
         }
         #expect(window.values == [.loss: 0, .jitter: 10_000_000])
-        #expect(window.judged(Self.good, at: Self.at(390)) == Self.good)
+        let good = window.judged(Self.good, at: Self.at(390))
+        #expect(good == Self.good)
         for number in 40..<43 as Range<Int64> { window.add([], lost: 1, at: Self.at(number * 10)) }
         let finding = window.judged(Self.good, at: Self.at(420))
         #expect(finding.observation.reason == "lossHigh")

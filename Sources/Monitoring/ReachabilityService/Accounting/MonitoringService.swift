@@ -122,7 +122,7 @@ package final class MonitoringService: Sendable {
         eraStart = resume.eras.first { $0.line.bootIdentifier == clock.bootIdentifier }?.start ?? start
         state = Locked(State(line: line, slept: boot - clock.monitor.monotonic))
         let planned = resume.maintenance.filter { $0.end > clock.real() }
-        (lastSeen, earlierPushes) = (resume.last, resume.pushes)
+        (self.lastSeen, earlierPushes) = (resume.last, resume.pushes)
         let lastSeen = resume.last
         state.withLock { state in
             state.paused = resume.paused

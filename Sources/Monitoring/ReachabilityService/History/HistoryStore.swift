@@ -267,7 +267,8 @@ extension HistoryStore {
     private static func pushes(_ db: Database) throws -> [String: Push] {
         var pushes: [String: Push] = [:]
         for row in try Row.fetchAll(db, sql: "SELECT target, time, isUp, message FROM push") {
-            pushes[row[0]] = Push(at: LedgerInstant(nanoseconds: row[1]), isUp: row[2], message: row[3])
+            let target: String = row[0]
+            pushes[target] = Push(at: LedgerInstant(nanoseconds: row[1]), isUp: row[2], message: row[3])
         }
         return pushes
     }
