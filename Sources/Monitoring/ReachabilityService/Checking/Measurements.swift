@@ -105,7 +105,8 @@ struct MeasurementWindow: Sendable {
 
     private func value(of measure: Measure, over window: Duration, at now: LedgerInstant) -> Double? {
         let recent = samples.drop { now - $0.instant > window }
-        guard let first = recent.first, now - first.instant >= window * 2 / 5 || samples.count == Self.sampleLimit else {
+        guard let first = recent.first, now - first.instant >= window * 2 / 5 || samples.count == Self.sampleLimit
+        else {
             return nil
         }
         switch measure {
