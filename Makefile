@@ -7,7 +7,7 @@ ARGS ?=
 
 BINARY := .build/release/reachability
 
-.PHONY: help watch serve build install uninstall deb test test-browser test-api test-prometheus test-systemd test-powercut sanitize lint format docs examples bench soak nightly check clean dependencies
+.PHONY: help watch serve build install uninstall deb release test test-browser test-api test-prometheus test-systemd test-powercut sanitize lint format docs examples bench soak nightly check clean dependencies
 
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 21
@@ -33,6 +33,9 @@ uninstall: ## Remove what `make install` with the same DESTDIR and PREFIX has in
 
 deb: build ## Make the Debian packages, .build/deb/*.deb.
 	@Scripts/build-deb $(BINARY)
+
+release: dependencies ## Make all files of the release $VERSION in .build/release-$VERSION.
+	@Scripts/release "$(VERSION)"
 
 test: dependencies ## Install missing dependencies and run all tests, as root or as another user.
 	@Scripts/test
