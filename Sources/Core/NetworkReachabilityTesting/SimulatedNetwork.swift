@@ -199,7 +199,7 @@ private struct SimulatedLink: Sendable {
 extension NetworkReachabilityManager {
     /// Creates a manager of general reachability.
     ///
-    /// - Throws: ``NetworkReachabilityError`` if `NetworkReachabilityOptions.addressesAtLarge` is empty.
+    /// - Throws: `NetworkReachabilityError` if `NetworkReachabilityOptions.addressesAtLarge` is empty.
     public convenience init(
         network: SimulatedNetwork,
         clock: ManualClock = ManualClock(),
@@ -211,7 +211,7 @@ extension NetworkReachabilityManager {
 
     /// Creates a manager of a host, given by its name or by an address literal.
     ///
-    /// - Throws: ``NetworkReachabilityError`` if `host` is neither a host name nor an address.
+    /// - Throws: `NetworkReachabilityError` if `host` is neither a host name nor an address.
     public convenience init(
         host: String,
         network: SimulatedNetwork,

@@ -3,7 +3,7 @@ package import NetworkReachability
 
 /// The reason for the outcome of a probe or a check: a stable word that can be used as a metric label.
 ///
-/// New words may be added, so it is not an enumeration. Every ``NetworkPath/UnsatisfiedReason`` is a reason with the same name.
+/// New words may be added, so it is not an enumeration. Every `NetworkPath.UnsatisfiedReason` is a reason with the same name.
 public struct ProbeReason: RawRepresentable, Hashable, Sendable, Codable {
     /// The word in JSON output.
     public let rawValue: String

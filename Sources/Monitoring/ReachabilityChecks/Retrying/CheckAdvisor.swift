@@ -10,10 +10,10 @@ public import ReachabilityRetry
 ///
 /// | Place of the verdict | Advice |
 /// |---|---|
-/// | `portal` | ``RetryAdvice/wait``, until a check finds that the internet works |
-/// | `tls` | ``RetryAdvice/end`` |
-/// | `host`, `service` | ``RetryAdvice/backOff`` |
-/// | `dns` and all others | ``RetryAdvice/goOn`` |
+/// | `portal` | `RetryAdvice.wait`, until a check finds that the internet works |
+/// | `tls` | `RetryAdvice.end` |
+/// | `host`, `service` | `RetryAdvice.backOff` |
+/// | `dns` and all others | `RetryAdvice.goOn` |
 ///
 /// Concurrent callers for one host share a check, and its verdict is used for five seconds. A check sends the packets of a
 /// ``NetworkCheck``. Without failures there is no check. Thread-safe.

@@ -11,7 +11,7 @@ extension NetworkCheck {
     /// A new round starts immediately when the kernel's path or `resolv.conf(5)` changes, and when the machine resumes from suspension.
     /// While connections of other programs show that the network works, no packet is sent. Otherwise two packets per minute are sent. A
     /// fault is notified after two of three rounds agree, or immediately if a router or host reports it. During a fault, rounds follow at
-    /// increasing intervals. There is a daily budget of bytes, which is smaller if ``NetworkReachability/NetworkPath/isExpensive`` is true.
+    /// increasing intervals. There is a daily budget of bytes, which is smaller if `NetworkPath.isExpensive` is true.
     /// Each loop is a separate check. The sequence never fails. If no probe can be sent, the verdict is ``CheckPlace/inconclusive``.
     public var verdicts: some AsyncSequence<CheckVerdict, Never> & Sendable {
         CheckVerdicts { [self] in makeSession() }
