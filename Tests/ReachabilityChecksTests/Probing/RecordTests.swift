@@ -10,10 +10,17 @@ import Testing
 @Suite struct RecordTests {
     /// Returns a response about `example.org` with records of its name.
     private func message(_ type: DNSRecordType, _ data: [UInt8]...) throws -> DNSMessage {
-        var bytes = hex("0007 8180 0001") + [0, UInt8(data.count)] + hex("0000 0000 07 6578616d706c65 03 6f7267 00")
-        bytes += [0, UInt8(type.rawValue), 0, 1]
+        let number = UInt8(truncatingIfNeeded: type.rawValue)
+        var bytes = hex("0007 8180 0001 00")
+        bytes.append(UInt8(data.count))
+        bytes += hex("0000 0000 07 6578616d706c65 03 6f7267 00 00")
+        bytes += [number, 0, 1]
         for data in data {
-            bytes += hex("c00c") + [0, UInt8(type.rawValue)] + hex("0001 0000 003c") + [0, UInt8(data.count)] + data
+            bytes += hex("c00c 00")
+            bytes.append(number)
+            bytes += hex("0001 0000 003c 00")
+            bytes.append(UInt8(data.count))
+            bytes += data
         }
         return try DNSMessage(bytes)
     }

@@ -36,7 +36,7 @@ struct WebConnector: HTTPConnecting {
                 }
             }
             .withConnectedSocket(socket.release())
-            .flatMap { channel in
+            .flatMap { (channel: any Channel) -> EventLoopFuture<any Channel> in
                 guard dialogue != nil else { return loop.makeSucceededFuture(channel) }
                 return ready.futureResult.flatMap { channel.pipeline.removeHandler(name: Self.dialogueName) }
                     .map { channel }

@@ -125,7 +125,7 @@ struct CheckOptionsReader {
                     if !reader.has("file") { reader.report("file", "missing") }
                     return nil
                 }
-                return secret(in: file, "\(key).file").map { .init(name, $0) }
+                return secret(in: file, "\(key).file").map { WebExchange.Field(name, $0) }
             default:
                 table.report(key, "must be a printable string or { file = \"/path\" }")
                 return nil
