@@ -11,16 +11,18 @@ import WebLab
 
 /// The dialogues that precede TLS in mail protocols.
 @Suite struct StartTLSTests {
+    /// Returns the steps after the lines of a server.
+    private func steps(_ kind: StartTLS, _ lines: [String]) -> [StartTLSDialogue.Step] {
+        var dialogue = StartTLSDialogue(kind)
+        return lines.map { dialogue.take($0) }
+    }
+
     @Test func `each protocol has its commands`() {
-        var smtp = StartTLSDialogue(.smtp)
-        #expect(smtp.take("220-mail.example") == .wait && smtp.take("220 ready") == .send("EHLO localhost"))
-        #expect(smtp.take("250-mail.example") == .wait && smtp.take("250-starttls") == .wait)
-        #expect(smtp.take("250 SIZE") == .send("STARTTLS") && smtp.take("220 go") == .begin)
-        var imap = StartTLSDialogue(.imap)
-        #expect(imap.take("* OK [CAPABILITY IMAP4rev1] ready") == .send("A1 STARTTLS"))
-        #expect(imap.take("* CAPABILITY IMAP4rev1") == .wait && imap.take("A1 OK begin") == .begin)
-        var pop3 = StartTLSDialogue(.pop3)
-        #expect(pop3.take("+OK ready") == .send("STLS") && pop3.take("+OK begin") == .begin)
+        let smtp = ["220-mail.example", "220 ready", "250-mail.example", "250-starttls", "250 SIZE", "220 go"]
+        #expect(steps(.smtp, smtp) == [.wait, .send("EHLO localhost"), .wait, .wait, .send("STARTTLS"), .begin])
+        let imap = ["* OK [CAPABILITY IMAP4rev1] ready", "* CAPABILITY IMAP4rev1", "A1 OK begin"]
+        #expect(steps(.imap, imap) == [.send("A1 STARTTLS"), .wait, .begin])
+        #expect(steps(.pop3, ["+OK ready", "+OK begin"]) == [.send("STLS"), .begin])
     }
 
     @Test(arguments: [
@@ -32,8 +34,7 @@ import WebLab
         (.pop3, [""], .greetingNotExpected),
     ])
     func `a server that does not begin TLS has its reason`(kind: StartTLS, lines: [String], reason: ProbeReason) {
-        var dialogue = StartTLSDialogue(kind)
-        let steps = lines.map { dialogue.take($0) }
+        let steps = steps(kind, lines)
         guard case .fail(let fault)? = steps.last else {
             Issue.record("\(steps)")
             return
@@ -269,9 +270,11 @@ import WebLab
             try DatagramServer(in: world.namespace) { question in
                 // The times are those of the question, which are random, so the offset is not examined.
                 let code = Array(code.utf8) + [UInt8](repeating: 0, count: 4 - code.utf8.count)
-                let head =
-                    [first, stratum, 0, 0] + [UInt8](repeating: 0, count: 8) + code + [UInt8](repeating: 0, count: 8)
-                return head + question[40..<48] + question[40..<48] + question[40..<48]
+                var bytes = [first, stratum] + [UInt8](repeating: 0, count: 10)
+                bytes += code
+                bytes += [UInt8](repeating: 0, count: 8)
+                for _ in 0..<3 { bytes += question[40..<48] }
+                return bytes
             }
         }
         defer { server.stop() }
