@@ -142,7 +142,7 @@ extension CheckTarget {
     }
 
     /// The record types that a DNS server can be asked for, in alphabetical order.
-    package static let recordTypes = DNSRecordType.named.keys.sorted()
+    package static let recordTypes: [String] = DNSRecordType.named.keys.sorted()
 
     /// Returns whether a text has the form of the fingerprint of a host key that `ssh-keygen -l` prints.
     package static func isHostKey(_ text: String) -> Bool { SSHHostKey.isFingerprint(text) }

@@ -39,6 +39,8 @@ package struct WebExchange: Hashable, Sendable {
     /// The required values. If not empty, the whole body must be JSON.
     package var values: [JSONRequirement] = []
 
+    package init() {}
+
     /// True if the body of the response has requirements.
     var readsContent: Bool { content != nil || pattern != nil || !values.isEmpty }
 

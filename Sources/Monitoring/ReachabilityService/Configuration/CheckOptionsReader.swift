@@ -64,7 +64,7 @@ struct CheckOptionsReader {
             if exchange.headers.contains(where: { $0.name.lowercased() == "authorization" }) {
                 table.report("headers.Authorization", "is not allowed with user or token-file")
             }
-            exchange.headers.append(.init("Authorization", authorization))
+            exchange.headers.append(WebExchange.Field("Authorization", authorization))
         }
         exchange.redirects = table.integer("redirects", 0...10) ?? 0
         exchange.expectedStatus = status()
