@@ -74,7 +74,7 @@ package final class MonitoringService: Sendable {
     /// Creates the manager that monitors the path to a target.
     let makeManager: @Sendable (ServiceTarget) throws(NetworkReachabilityError) -> NetworkReachabilityManager
     /// Returns whether this process may send ICMP echo requests.
-    private let mayEcho: @Sendable () -> Bool
+    let mayEcho: @Sendable () -> Bool
     let actorFinder: ActorFinder
     /// The queue of the listeners. It preserves the order of the events, and a slow listener delays nothing else.
     let eventQueue = DispatchQueue(label: "ReachabilityService.events")
