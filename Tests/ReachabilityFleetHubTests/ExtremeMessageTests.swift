@@ -162,7 +162,7 @@ import Testing
                 defer { store.close() }
                 for incident in try store.contents().incidents { _ = IncidentSummary(incident).start }
                 let summaries = try store.incidents(IncidentQuery(limit: 10))
-                for summary in summaries { _ = summary.item(at: at(0)) }
+                for summary in summaries { _ = summary.item(at: at(0), of: 1) }
                 for incident in try store.notified() { #expect(incident.start.wall <= .nanoseconds(Int64.max)) }
                 let retention = HubRetention(store, keep: nil) { at(200) }
                 retention.begin()
