@@ -16,6 +16,9 @@ package final class BusPublisher: Sendable {
         var token: NetworkReachabilityToken?
         var path: NetworkPath?
         var listener: Cancellation?
+        /// The targets that the next update publishes; nil for all.
+        var changed: Set<String>?
+        var isScheduled = false
     }
 
     private let service: MonitoringService
@@ -34,13 +37,12 @@ package final class BusPublisher: Sendable {
         logger: Logger? = nil
     ) {
         (self.service, self.version, self.targetLimit) = (service, version, targetLimit)
-        let listener = service.addListener { [weak self, queue] events in
-            let names = Set(events.compactMap(\.target))
+        let listener = service.addListener { [weak self] events in
             let isGeneral = events.contains { $0.target == nil }
-            queue.async { [weak self] in self?.update(isGeneral ? nil : names) }
+            self?.schedule(isGeneral ? nil : events.compactMap(\.target))
         }
         queue.sync {
-            update(nil)
+            publishChanges()
             do throws(SystemError) {
                 let object = try BusObject(Self.name, members: Self.members, properties(), at: address) {
                     logger?.warning("\($0)")
@@ -53,8 +55,16 @@ package final class BusPublisher: Sendable {
     }
 
     /// Publishes the state of all targets, for example after a change of the configuration.
-    package func update() {
-        queue.async { [weak self] in self?.update(nil) }
+    package func update() { schedule(nil) }
+
+    /// Publishes the state of some targets soon; nil for all. Calls until then are merged, because an update reads all targets.
+    private func schedule(_ names: [String]?) {
+        let isFirst = state.withLock { state in
+            defer { state.isScheduled = true }
+            if let names { state.changed?.formUnion(names) } else { state.changed = nil }
+            return !state.isScheduled
+        }
+        if isFirst { queue.async { [weak self] in self?.publishChanges() } }
     }
 
     /// Ends the connection to the bus.
@@ -68,10 +78,12 @@ package final class BusPublisher: Sendable {
 
     // The following functions run on the queue.
 
-    /// Publishes the state of some targets; nil for all.
-    private func update(_ names: Set<String>?) {
+    private func publishChanges() {
+        let (names, known, followed) = state.withLock { state in
+            defer { (state.changed, state.isScheduled) = ([], false) }
+            return (state.changed, state.tables, state.manager)
+        }
         let snapshot = service.snapshot
-        let (known, followed) = state.withLock { ($0.tables, $0.manager) }
         var tables = names == nil ? [:] : known
         let changed = names.map { Array($0) } ?? snapshot.order
         for name in changed where tables[name] != nil || tables.count < targetLimit {
