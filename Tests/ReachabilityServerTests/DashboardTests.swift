@@ -157,6 +157,16 @@ import Testing
         #expect(duration.rounded == text)
     }
 
+    @Test func `the bounds of an outage follow from the errors of its start and of its end`() throws {
+        func at(_ seconds: Int64) -> LedgerInstant { LedgerInstant(nanoseconds: seconds * 1_000_000_000) }
+        var ledger = TargetLedger(of: "a", from: at(0), TargetState(.up, basis: .checks))
+        let down = TargetState(.them, .host, basis: .checks)
+        _ = ledger.take(down, reason: "silent", at: at(100), uncertainty: .seconds(5))
+        let events = ledger.take(TargetState(.up, basis: .checks), reason: nil, at: at(110), uncertainty: .seconds(7))
+        guard case .outageEnded(let outage)? = events.last else { return Issue.record("\(events)") }
+        #expect(outage.bounds(at: at(110)) == "at least 3.0\u{a0}s, at most 15.0\u{a0}s")
+    }
+
     @Test func `targets that fail together form one incident`() throws {
         let world = try APIWorld(targets: ["a", "b", "c"])
         world.lose(for: .milliseconds(4001))

@@ -147,7 +147,9 @@ extension API {
         guard outages.count < Self.rowLimit, intervals.count < Self.intervalLimit else {
             throw Problem(.badRequest, "the month of \(target.printable) has too many changes for a statement")
         }
-        return intervals.compactMap { interval in
+        // The intervals are sorted, latest first. The end of an interval is as exact as the start of the next one.
+        let ends = [.zero] + intervals.map(\.uncertainty)
+        return zip(intervals, ends).compactMap { interval, ending in
             guard interval.state.isOutage, interval.state.attribution == party.attribution else { return nil }
             let (start, end) = (max(interval.start, from), min(interval.end ?? to, to))
             guard start < end else { return nil }
@@ -157,7 +159,7 @@ extension API {
                 target: target,
                 start: start,
                 end: end,
-                uncertainty: interval.uncertainty,
+                uncertainty: interval.uncertainty + ending,
                 cause: interval.state.cause,
                 reason: interval.reason
             )

@@ -171,8 +171,10 @@ extension API {
 extension Outage {
     /// The duration with its bounds: `at least 3.5 s, at most 11.9 s`, or the exact duration.
     func bounds(at now: LedgerInstant) -> String {
-        let shortest = duration(at: now)
-        if uncertainty < .milliseconds(1) { return shortest.units }
-        return "at least \(shortest.rounded), at most \((shortest + uncertainty).rounded)"
+        let length = duration(at: now)
+        if uncertainty < .milliseconds(1) { return length.units }
+        // It may have begun earlier, and it may have ended earlier.
+        let (least, most) = (max(.zero, length - endUncertainty), length + intervals[0].uncertainty)
+        return "at least \(least.rounded), at most \(most.rounded)"
     }
 }
