@@ -86,14 +86,16 @@ package final class MonitoringService: Sendable {
     /// - Parameters:
     ///   - resume: The state that earlier runs stored in the history.
     ///   - makeProber: Creates the object that sends the probes of a target. If nil, it sends real packets.
-    ///   - makeManager: Creates the manager that monitors the path to a target. If nil, the kernel of this machine is queried.
+    ///   - makeManager: Creates the manager that monitors the path to a target.
     ///   - findProcess: Returns the process behind a change. If nil, `/proc` is searched.
     ///   - mayEcho: Returns whether this process may send ICMP echo requests.
     package init(
         clock: ServiceClock = .system,
         resume: HistoryStore.Resume = .init(),
         makeProber: (@Sendable (ServiceTarget, CheckSettings) -> any TargetProbing)? = nil,
-        makeManager: (@Sendable (ServiceTarget) throws(NetworkReachabilityError) -> NetworkReachabilityManager)? = nil,
+        makeManager:
+            @escaping @Sendable (ServiceTarget) throws(NetworkReachabilityError) -> NetworkReachabilityManager =
+            MonitoringService.makeManager,
         findProcess: (@Sendable (Removal) -> ActingProcess?)? = nil,
         mayEcho: @escaping @Sendable () -> Bool = { CheckEngine.mayEcho }
     ) {
@@ -102,8 +104,7 @@ package final class MonitoringService: Sendable {
         actorFinder = ActorFinder(findProcess ?? ProcessSearch(clock: clock.monitor).process)
         let engines = CheckEngines()
         self.makeProber = makeProber ?? { engines.prober(of: $0, $1) }
-        self.makeManager =
-            makeManager ?? { target throws(NetworkReachabilityError) in try target.makeManager() }
+        self.makeManager = makeManager
         let boot = clock.monitor.boot
         var line: TimeLine
         if let known = resume.line {
@@ -136,6 +137,12 @@ package final class MonitoringService: Sendable {
         }
         state.withLock { $0.sleepWatch = watch }
     }
+
+    /// Creates the manager that queries the kernel of this machine.
+    package static let makeManager:
+        @Sendable (ServiceTarget) throws(NetworkReachabilityError) -> NetworkReachabilityManager = {
+            target throws(NetworkReachabilityError) in try target.makeManager()
+        }
 
     /// The maximum time between the last record of a killed service and the next start for which an open outage continues.
     package static let longestInterruption: Duration = .seconds(60)
