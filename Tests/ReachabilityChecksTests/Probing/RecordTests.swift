@@ -102,7 +102,7 @@ import Testing
                 guard case .dns(let query) = target.service, let server = IPAddress(address) else {
                     throw LabError("no query")
                 }
-                let result = await try line.line.prober(.ipv4).query(target: server, query, 7, limit: .patience)
+                let result = try await line.line.prober(.ipv4).query(target: server, query, 7, limit: .patience)
                 return line.judge([result]) { $0.target = target }
             }
             #expect(try await verdict("www.example", "192.0.2.10").failurePoint == .works)
