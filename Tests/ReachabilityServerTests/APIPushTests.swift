@@ -126,6 +126,7 @@ import Testing
         let answers = try [0, 1].map { _ in try world.answer("/v1/push/backup", .POST, peer: .local(user: 0)) }
         #expect(answers.map(\.status) == [.ok, .tooManyRequests])
         #expect(answers[1].headers.contains { $0.name == "Retry-After" })
+        world.flush()
         let events = try world.items("/v1/events").filter { $0["event"] as? String == "pushed" }
         #expect(events.count == 3)
         #expect((events.first?["push"] as? [String: Any])?["status"] as? String == "down")
