@@ -163,7 +163,10 @@ import Testing
         let down = TargetState(.them, .host, basis: .checks)
         _ = ledger.take(down, reason: "silent", at: at(100), uncertainty: .seconds(5))
         let events = ledger.take(TargetState(.up, basis: .checks), reason: nil, at: at(110), uncertainty: .seconds(7))
-        guard case .outageEnded(let outage)? = events.last else { return Issue.record("\(events)") }
+        guard case .outageEnded(let outage)? = events.last else {
+            Issue.record("\(events)")
+            return
+        }
         #expect(outage.bounds(at: at(110)) == "at least 3.0\u{a0}s, at most 15.0\u{a0}s")
     }
 
