@@ -10,12 +10,12 @@ import Testing
 
 /// Pushes and pauses in the API, and the descriptions of targets.
 @Suite struct APIPushTests {
-    /// A world with the targets `internet` and `backup`, whose token is `abc`.
+    /// A world with the targets `internet` and `backup`, whose token is `abcdefghijklmnop`.
     private func makeWorld(_ more: String = "") throws -> APIWorld {
         let directory = HistoryDirectory()
         defer { withExtendedLifetime(directory) {} }
         let file = directory.path + "/token"
-        try Data("abc\n".utf8).write(to: URL(filePath: file))
+        try Data("abcdefghijklmnop\n".utf8).write(to: URL(filePath: file))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
         let configuration = try ServiceConfiguration(
             """
@@ -39,7 +39,7 @@ import Testing
         return world
     }
 
-    private static let token = [("Authorization", "Bearer abc")]
+    private static let token = [("Authorization", "Bearer abcdefghijklmnop")]
     private static let local = [("Host", "localhost")]
 
     private func push(
@@ -61,7 +61,7 @@ import Testing
         #expect(object["due"] is String)
         #expect(try push(world, "backup", [], peer: .local(user: 0)).status == .ok)
         #expect(try push(world, "backup", Self.token, peer: .local(user: 12345)).status == .ok)
-        for headers in [[], [("Authorization", "Bearer abd")], [("Authorization", "abc")]] {
+        for headers in [[], [("Authorization", "Bearer abd")], [("Authorization", "abcdefghijklmnop")]] {
             for peer in [WebRequest.Peer.loopback, .local(user: 12345)] {
                 let answer = try push(world, "backup", headers, peer: peer)
                 #expect(answer.status == .unauthorized)

@@ -97,7 +97,8 @@ import Testing
         for target in configuration.targets {
             if let push = target.push {
                 for last in instants {
-                    let watch = PushWatch(push, last: Push(at: last, isUp: true, message: nil), seen: last, since: last)
+                    let known = Push(at: last, isUp: true, message: nil)
+                    let watch = PushWatch(push, last: known, isMissing: true, since: last)
                     for now in instants { _ = watch.verdict(at: now).next.map { $0 - now } }
                 }
             }

@@ -106,6 +106,9 @@ import Testing
             Issue.record("a second push was accepted")
             return
         }
+        // A failure must not be lost.
+        world.push(isUp: false)
+        #expect(world.current()?.reason == "reportsFailure")
         world.advance(.seconds(1))
         world.push()
         guard case .notExpected = world.service.push("other", isUp: true, message: nil) else {
@@ -125,6 +128,32 @@ import Testing
         world.advance(.seconds(3899))
         #expect(world.current()?.state == Self.awaiting)
         world.advance(.seconds(2))
+        #expect(world.current()?.state == Self.missing)
+    }
+
+    @Test func `a push that was missing before sleep is missing after it`() throws {
+        let world = try World()
+        world.push()
+        world.advance(.seconds(3901))
+        #expect(world.current()?.state == Self.missing)
+        world.kernel.clock.sleep(for: .seconds(3000))
+        world.flush()
+        #expect(world.current()?.state == Self.missing)
+    }
+
+    @Test func `a push that may have been lost while this machine was disconnected does not count as missing`() throws {
+        let world = try World()
+        try world.service.apply([Self.backup, ServiceTarget(name: "internet", host: nil)])
+        world.flush()
+        world.push()
+        world.advance(.seconds(3000))
+        world.setCarrier(false)
+        world.advance(.seconds(600))
+        #expect(world.current("internet")?.state.attribution == .us)
+        world.setCarrier(true)
+        world.advance(.seconds(400))
+        #expect(world.current()?.state == Self.awaiting)
+        world.advance(.seconds(3600))
         #expect(world.current()?.state == Self.missing)
     }
 
@@ -186,6 +215,22 @@ import Testing
         #expect(state(world) == "them.push")
         _ = world.service.push("backup", isUp: true, message: nil)
         #expect(state(world) == "up")
+        world.stop()
+    }
+
+    @Test func `a push that no run could observe is not missing after another restart`() throws {
+        let world = try HistoryWorld(HistoryDirectory())
+        try start(world)
+        _ = world.service.push("backup", isUp: true, message: nil)
+        world.advance(.seconds(1800))
+        world.stop()
+        world.advance(.seconds(5400))
+        try start(world)
+        world.advance(.seconds(300))
+        #expect(state(world) == "unknown.undecided")
+        world.stop()
+        try start(world)
+        #expect(state(world) == "unknown.undecided")
         world.stop()
     }
 

@@ -19,7 +19,7 @@ package final class PushTokens: Sendable {
         for (index, target) in configuration.targets.enumerated() {
             guard let file = target.push?.tokenFile else { continue }
             do throws(DeliveryFailure) {
-                digests[target.name] = Array(SHA256.hash(data: Array(try SecretFile.token(file).utf8)))
+                digests[target.name] = Array(SHA256.hash(data: Array(try SecretFile.token(file, atLeast: 16).utf8)))
             } catch {
                 let path = "target[\(index + 1)].push.token-file"
                 problems.append(ConfigurationProblem(path: path, text: error.text))

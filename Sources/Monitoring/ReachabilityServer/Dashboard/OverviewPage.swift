@@ -251,7 +251,8 @@ struct Headline {
                 lead = "\(name)\(description). \(Self.meaning(of: affected[0], snapshot))\(unknown)"
             } else {
                 let others: HTML? =
-                    affected.allSatisfy { $0.state.account == .them } ? " This machine and its provider work." : nil
+                    affected.allSatisfy { $0.state.account == .them && $0.state.cause != .push }
+                    ? " This machine and its provider work." : nil
                 lead = "\(Self.names(affected)).\(others)\(unknown)"
             }
         }

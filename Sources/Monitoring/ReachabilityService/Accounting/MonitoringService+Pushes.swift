@@ -43,6 +43,9 @@ package struct Push: Hashable, Sendable {
 /// | less than interval and grace ago | up since the push |
 /// | longer ago, observed without interruption | down since the end of the grace |
 /// | longer ago, otherwise | unknown until interval and grace have passed since the interruption, then down |
+///
+/// An interruption is a time in which the service did not run, this machine slept, or a target `at-large` was unreachable through the fault of
+/// this machine.
 package struct PushWatch: Sendable {
     /// The state that follows from the pushes at an instant.
     struct Verdict {
@@ -58,23 +61,28 @@ package struct PushWatch: Sendable {
     package let settings: PushSettings
     package private(set) var last: Push?
     /// The instant since which pushes are received without interruption.
-    var since: LedgerInstant
+    private(set) var since: LedgerInstant
     /// The timer for the end of the grace.
     var timer: Cancellation?
 
     /// - Parameters:
     ///   - last: The last known push.
-    ///   - seen: The last instant at which an earlier run was running.
-    init(_ settings: PushSettings, last: Push?, seen: LedgerInstant?, since: LedgerInstant) {
-        (self.settings, self.last, self.since) = (settings, last, since)
-        // An earlier run has already observed that the push is missing.
-        if let last, let seen, last.instant + settings.limit <= seen { self.since = last.instant }
+    ///   - isMissing: Whether an earlier run has observed that the next push is missing.
+    init(_ settings: PushSettings, last: Push?, isMissing: Bool, since: LedgerInstant) {
+        (self.settings, self.last) = (settings, last)
+        self.since = isMissing ? last?.instant ?? since : since
     }
 
     /// The instant by which the next push is due; nil before the first push.
     package var due: LedgerInstant? { last.map { $0.instant + settings.limit } }
 
     mutating func take(_ push: Push) { last = push }
+
+    /// Records that pushes may have been lost between two instants. A push that was missing before is still missing.
+    mutating func interrupt(from start: LedgerInstant, to end: LedgerInstant) {
+        if let last, max(last.instant, since) + settings.limit <= start { return }
+        since = max(since, end)
+    }
 
     func verdict(at now: LedgerInstant) -> Verdict {
         guard let last else {
@@ -103,13 +111,13 @@ extension MonitoringService {
     /// The result of a push.
     package enum PushResult: Sendable {
         case accepted
-        /// The last push was less than ``MonitoringService/pushPause`` ago.
+        /// The last push reported the same less than ``MonitoringService/pushPause`` ago.
         case tooSoon
         /// The target sends no pushes, or is unknown.
         case notExpected
     }
 
-    /// The minimum time between two pushes of a target.
+    /// The minimum time between two pushes of a target that report the same.
     package static let pushPause = Duration.seconds(1)
 
     /// Records a push of a target.
@@ -117,7 +125,7 @@ extension MonitoringService {
         var result = PushResult.notExpected
         record { state, now in
             guard let watch = state.pushes[name] else { return [] }
-            if let last = watch.last, now >= last.instant, now - last.instant < Self.pushPause {
+            if let last = watch.last, last.isUp == isUp, now >= last.instant, now - last.instant < Self.pushPause {
                 result = .tooSoon
                 return []
             }
@@ -140,7 +148,11 @@ extension MonitoringService {
     func followPush(_ name: String) {
         var delay: Duration?
         record { state, now in
-            guard let watch = state.pushes[name], state.pause(of: name) == nil else { return [] }
+            guard var watch = state.pushes[name], state.pause(of: name) == nil else { return [] }
+            if let push = watch.last?.instant, let (start, end) = Self.disconnection(since: push, state, at: now) {
+                watch.interrupt(from: start, to: end)
+                state.pushes[name] = watch
+            }
             let verdict = watch.verdict(at: now)
             delay = verdict.next.map { $0 - now }
             var events = state.accounting.take(
@@ -173,6 +185,21 @@ extension MonitoringService {
             return previous
         }
         previous?.cancel()
+    }
+
+    /// Returns the last time after an instant in which this machine had no path to the network at large, through its own fault.
+    private static func disconnection(
+        since instant: LedgerInstant,
+        _ state: State,
+        at now: LedgerInstant
+    ) -> (start: LedgerInstant, end: LedgerInstant)? {
+        let atLarge = state.targets.values.filter { $0.host == nil && $0.push == nil }.map(\.name)
+        let accounts = atLarge.compactMap { state.accounting.accounts[$0] }
+        return accounts.flatMap { account in [account.ledger.outage, account.outages.last].compactMap(\.self) }
+            .filter { $0.deciding(at: now).state.attribution == .us }
+            .map { ($0.start, $0.end ?? now) }
+            .filter { $0.1 > instant }
+            .max { $0.1 < $1.1 }
     }
 
     private func note(_ finding: CheckFinding, of name: String, _ state: inout State, at now: LedgerInstant) {

@@ -43,7 +43,12 @@ extension MonitoringService {
             timer = before?.timer
             state.pushes[name] = target.push.map { settings in
                 let since = wasPaused ? now : before?.since ?? now
-                return PushWatch(settings, last: before?.last ?? earlierPushes[name], seen: lastSeen, since: since)
+                return PushWatch(
+                    settings,
+                    last: before?.last ?? earlierPushes[name],
+                    isMissing: before == nil && missedPushes.contains(name),
+                    since: since
+                )
             }
             let pause = state.pause(of: name).map { Observation(path: .paused(reason: $0)) }
             let observation = pause ?? state.pushes[name]?.verdict(at: now).observation

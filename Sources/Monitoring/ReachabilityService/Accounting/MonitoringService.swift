@@ -62,8 +62,8 @@ package final class MonitoringService: Sendable {
     private let eraStart: LedgerInstant
     /// The pushes that earlier runs received, keyed by target.
     let earlierPushes: [String: Push]
-    /// The last instant at which an earlier run was running.
-    let lastSeen: LedgerInstant?
+    /// The targets of which an earlier run has observed that a push is missing.
+    let missedPushes: Set<String>
     let state: Locked<State>
     /// A lock that is held while targets are replaced, paused or continued, so that these changes do not overlap.
     let turn = Locked(())
@@ -123,7 +123,7 @@ package final class MonitoringService: Sendable {
         eraStart = resume.eras.first { $0.line.bootIdentifier == clock.bootIdentifier }?.start ?? start
         state = Locked(State(line: line, slept: boot - clock.monitor.monotonic))
         let planned = resume.maintenance.filter { $0.end > clock.real() }
-        (self.lastSeen, earlierPushes) = (resume.last, resume.pushes)
+        (earlierPushes, missedPushes) = (resume.pushes, resume.missedPushes)
         let lastSeen = resume.last
         state.withLock { state in
             state.paused = resume.paused
@@ -335,7 +335,7 @@ package final class MonitoringService: Sendable {
                 events += state.accounting.suspend(from: now - sleep, to: now)
                 // Results of checks before the sleep are obsolete.
                 for name in state.checks.keys { state.checks[name]?.begin(at: now) }
-                for name in state.pushes.keys { state.pushes[name]?.since = now }
+                for name in state.pushes.keys { state.pushes[name]?.interrupt(from: now - sleep, to: now) }
             }
             if let step = state.line.adjust(boot: boot, real: real) {
                 events.append(state.accounting.step(by: step, now: now))

@@ -18,6 +18,8 @@ package final class HistoryStore: Sendable {
         package var outages: [String: Outage] = [:]
         /// The last push of each target that sends pushes, keyed by target.
         package var pushes: [String: Push] = [:]
+        /// The names of the targets whose last recorded state is that a push is missing.
+        package var missedPushes: Set<String> = []
         /// The names of the targets that clients have paused.
         package var paused: Set<String> = []
 
@@ -79,6 +81,7 @@ package final class HistoryStore: Sendable {
                 .map { LedgerInstant(nanoseconds: $0) }
             resume.outages = try Self.interruptedOutages(in: bootIdentifier, db)
             resume.pushes = try Self.pushes(db)
+            resume.missedPushes = try Self.missedPushes(db)
             resume.paused = try Self.paused(db)
             return resume
         }
@@ -261,6 +264,18 @@ extension HistoryStore {
         try db.execute(
             sql: "INSERT OR REPLACE INTO push VALUES (?, ?, ?, ?)",
             arguments: [target, push.instant.nanoseconds, push.isUp, push.message]
+        )
+    }
+
+    /// Returns the targets whose last interval states that a push is missing.
+    private static func missedPushes(_ db: Database) throws -> Set<String> {
+        try String.fetchSet(
+            db,
+            sql: """
+                SELECT target.name FROM push JOIN target ON target.name = push.target WHERE 'noPush' = (
+                    SELECT reason FROM interval WHERE interval.target = target.id ORDER BY start DESC LIMIT 1
+                )
+                """
         )
     }
 

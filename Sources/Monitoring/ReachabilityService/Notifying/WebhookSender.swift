@@ -123,8 +123,15 @@ package enum SecretFile {
     }
 
     /// Returns the token in a file: printable ASCII without spaces.
-    package static func token(_ file: String) throws(DeliveryFailure) -> String {
+    ///
+    /// - Parameter length: The minimum number of characters.
+    package static func token(_ file: String, atLeast length: Int = 1) throws(DeliveryFailure) -> String {
         let (path, bytes) = try read(file)
+        guard bytes.isEmpty || bytes.count >= length else {
+            throw DeliveryFailure(
+                "the token in \(path.printable) is shorter than \(length) characters; create one with `openssl rand -hex 16`"
+            )
+        }
         guard !bytes.isEmpty, bytes.allSatisfy({ (0x21..<0x7f).contains($0) }) else {
             throw DeliveryFailure("\(path.printable) does not contain a token: printable ASCII without spaces")
         }
