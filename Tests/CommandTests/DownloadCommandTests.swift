@@ -78,7 +78,7 @@ import Testing
         let hint = "1.0 MB are stored, and the same command continues"
         let command = try await lab.start()
         try await lab.untilPart(has: Self.half)
-        #expect(try await lab.run() == Self.failure(75, "another download to file is under way"))
+        #expect(try await lab.run() == Self.failure(75, "cannot download to file: another download is in progress"))
         #expect(try await command.result(after: signal) == Self.failure(128 + signal, "ended by a signal; \(hint)"))
         #expect(try lab.names() == ["file.part", "file.part.json"])
         #expect(try await lab.run("--deadline 300ms") == Self.failure(75, "the deadline has passed; \(hint)"))
@@ -88,8 +88,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("size=1m", CInt(74), "disk/file.part cannot be written: No space left on device"),
-        ("ro", 73, "disk/file.part cannot be written: Read-only file system"),
+        ("size=1m", CInt(74), "cannot write disk/file.part: No space left on device"),
+        ("ro", 73, "cannot write disk/file.part: Read-only file system"),
     ])
     func `a full or read-only disk is reported with its exit status`(
         options: String,

@@ -279,7 +279,7 @@ struct DownloadTests {
                 try Data("old".utf8).write(to: URL(filePath: path))
                 let refused = try await lab.session().download(lab.server.url(), to: path)
                     .serializingDownloadedFileURL().response
-                #expect(refused.error?.description.contains("exists; remove it") == true)
+                #expect(refused.error?.description.contains("it exists; remove it") == true)
                 #expect(lab.server.seen.isEmpty && bytes(path) == Array("old".utf8))
                 _ = try await lab.session().download(lab.server.url(), to: path, replacing: true)
                     .serializingDownloadedFileURL().value
@@ -439,7 +439,7 @@ struct DownloadTests {
                 for path in ["\(folder)/file", "\(folder)/none/file"] {
                     let response = try await lab.session().download(lab.server.url(), to: path)
                         .serializingDownloadedFileURL().response
-                    #expect(response.error?.description.contains("cannot be written") == true)
+                    #expect(response.error?.description.contains("cannot write") == true)
                 }
                 #expect(bytes("\(folder)/victim") == Array("keep".utf8) && lab.server.seen.isEmpty)
             }

@@ -263,7 +263,7 @@ import TrustForge
 
     @Test func `a file without a certificate is rejected`() throws {
         _ = try directory.write("server.pem", "")
-        #expect(problem() == "access.certificate: DIR/server.pem is empty")
+        #expect(problem() == "access.certificate: cannot use DIR/server.pem: it is empty")
         _ = try directory.write("server.pem", "text")
         let text = "has no readable certificate; it must be in PEM format, with the service's certificate first"
         #expect(problem() == "access.certificate: DIR/server.pem \(text)")
@@ -275,7 +275,7 @@ import TrustForge
             problem()?.hasPrefix("access.key: DIR/server.key is accessible to all users of this machine; ") == true
         )
         try write(key: .p256("another"))
-        #expect(problem()?.hasPrefix("access.key: the key of DIR/server.key does not") == true, "\(problem() ?? "")")
+        #expect(problem()?.hasPrefix("access.key: cannot use the key of DIR/server.key: ") == true, "\(problem() ?? "")")
         try FileManager.default.removeItem(atPath: "\(directory.path)/server.key")
         #expect(problem() == "access.key: cannot read DIR/server.key: No such file or directory")
     }

@@ -205,7 +205,7 @@ import Testing
         let form = "must have the form ${NAME} with letters, digits and \"_\"; write $${ for the text ${"
         let found = (error?.problems ?? []).map { "\($0.line ?? 0) \($0.path): \($0.text)" }
         for problem in [
-            "3 target[1].name: the environment variable OTHER is not set or empty",
+            "3 target[1].name: the environment variable OTHER is not set, or is empty",
             "4 target[1].host: \(form)", "5 target[1].tags[1]: \(form)",
         ] {
             #expect(found.contains(problem))

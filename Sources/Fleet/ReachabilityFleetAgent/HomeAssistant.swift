@@ -26,7 +26,7 @@ package struct HomeAssistant: Hashable, Sendable {
     /// Returns whether the topic can contain the names of a machine. Home Assistant ignores topics with other characters.
     package static func supports(_ place: DeviceID) -> Bool { !place.description.contains(".") }
 
-    /// Returns the retained message that announces or removes a machine.
+    /// Returns the retained message that announces a machine, or removes it with an empty payload.
     func message(for place: DeviceID) -> BrokerMessage {
         BrokerMessage(
             topic: "\(prefix)/device/\(place)/config",

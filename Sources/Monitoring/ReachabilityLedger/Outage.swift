@@ -164,7 +164,7 @@ public struct Availability: Hashable, Sendable {
         accounts[.unknown] += missing
     }
 
-    /// Moves time from ``LedgerAccount/unknown`` to an account, at most all of it.
+    /// Moves time from ``LedgerAccount/unknown`` to an account, at most the whole time of ``LedgerAccount/unknown``.
     ///
     /// - Parameters:
     ///   - time: The time to move.
@@ -173,7 +173,7 @@ public struct Availability: Hashable, Sendable {
         add(time.ledgerNanoseconds, to: account)
     }
 
-    /// Moves times from ``LedgerAccount/unknown`` to their accounts, at most all of it.
+    /// Moves times from ``LedgerAccount/unknown`` to their accounts, until ``LedgerAccount/unknown`` is zero.
     package mutating func add(_ times: AccountTimes) {
         for account in LedgerAccount.allCases { add(times[account], to: account) }
     }

@@ -20,7 +20,7 @@ struct List: ParsableCommand {
             """
     )
 
-    @Flag(help: "Print text (also --no-json), or JSON.")
+    @Flag(help: "Print text, or JSON.")
     var format: ListFormat = .table
 
     @Flag(help: "Print again at each change; on a terminal in place.")

@@ -24,7 +24,7 @@ struct Outages: ParsableCommand {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Print only outages that lasted until after: 24h, or a time.", valueName: "time")
+        help: ArgumentHelp("Print only outages since this time, or since 24h ago.", valueName: "time")
     )
     var since: PastArgument?
 
@@ -92,8 +92,8 @@ struct Statement: ParsableCommand {
             Exit status: 0 printed, 64 usage error, 69 no service, 74 output error, 77 no
             permission.
 
-            The month begins in the time zone of the service. The digest is that of the
-            output of --format csv.
+            The month begins in the time zone of the service. The SHA-256 in the output is
+            that of the output of --format csv.
             """
     )
 
@@ -106,7 +106,7 @@ struct Statement: ParsableCommand {
     @Option(help: ArgumentHelp("This machine, the provider or the targets.", valueName: "party"))
     var party = Party.upstream
 
-    @Option(help: ArgumentHelp("Only outages of this target.", valueName: "name"))
+    @Option(help: ArgumentHelp("Print only outages of this target.", valueName: "name"))
     var target: String?
 
     @Option(help: ArgumentHelp("The output format.", valueName: "format"))
@@ -141,7 +141,7 @@ struct Report: ParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The id that `outages` prints (default: the latest outage).", valueName: "outage"))
+    @Argument(help: ArgumentHelp("The id that `outages` prints.", valueName: "outage"))
     var outage = "latest"
 
     @OptionGroup var options: ServiceOptions
@@ -163,8 +163,8 @@ struct Note: ParsableCommand {
             Exit status: 0 written, 64 usage error or unknown outage, 69 no service, 74
             output error, 77 no permission.
 
-            Only root, the service's user and members of the group reachability have the
-            permission; over HTTP, a token with the scope admin.
+            Only root, the service's user and members of the group reachability may write a
+            note. Over HTTP, a token with the scope admin is required.
             """
     )
 
@@ -196,8 +196,8 @@ struct Maintenance: ParsableCommand {
             error, 77 no permission.
 
             Planned work does not count as an outage, and no notification is sent. Only
-            root, the service's user and members of the group reachability may announce it;
-            over HTTP, a token with the scope admin.
+            root, the service's user and members of the group reachability may announce it.
+            Over HTTP, a token with the scope admin is required.
             """
     )
 
@@ -260,8 +260,8 @@ struct CheckNow: ParsableCommand {
             checks, 69 no service, 74 output error, 75 checked within the last second, 77
             no permission.
 
-            Only root, the service's user and members of the group reachability have the
-            permission; over HTTP, a token with the scope admin.
+            Only root, the service's user and members of the group reachability may start a
+            check. Over HTTP, a token with the scope admin is required.
             """
     )
 

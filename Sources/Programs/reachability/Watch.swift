@@ -159,7 +159,7 @@ struct WatchOutput: Sendable {
 /// `watch --file`: watches the hosts of a file. SIGHUP makes it read the file again.
 struct FileWatcher {
     private let file: TargetFile
-    /// The hosts of the command line.
+    /// The hosts of the command line, which are watched in addition to those of the file.
     private let others: [String]
     private let isStrict: Bool
     private let monitor: NetworkReachabilityMonitor

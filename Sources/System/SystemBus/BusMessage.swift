@@ -11,7 +11,7 @@ package enum BusValue: Hashable, Sendable {
     /// A dictionary of tables, `a{sa{sv}}`.
     case tables([String: [String: BusValue]])
 
-    /// The type in the notation of D-Bus.
+    /// The D-Bus signature of the type, such as `s`.
     var signature: String {
         switch self {
         case .text: "s"

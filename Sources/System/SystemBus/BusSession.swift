@@ -14,7 +14,7 @@ final class BusSession {
     }
 
     private let library: csystemd
-    /// The name of the object and of its interface.
+    /// The name of the service on the bus and of its interface. The path of the object is derived from it.
     private let name: String
     private let members: String
     /// The connection; nil before ``open(_:)``.
@@ -153,7 +153,7 @@ extension BusSession {
         let text: String
     }
 
-    /// Answers a call. Returns 0 if the library has to answer it.
+    /// Answers a call. Returns 0 for a call that libsystemd must answer, such as one to an unknown method.
     private func answer(_ call: OpaquePointer, _ failure: OpaquePointer) -> CInt {
         do throws(CallError) {
             let client = text(library.message_get_sender(call))
@@ -182,7 +182,7 @@ extension BusSession {
         }
     }
 
-    /// Returns the arguments of a call, which must be texts.
+    /// Returns the arguments of a call, which must be strings.
     private func words(of call: OpaquePointer, _ count: Int) throws(CallError) -> [String] {
         guard library.message_has_signature(call, String(repeating: "s", count: count)) > 0 else {
             throw CallError(

@@ -286,15 +286,15 @@ extension DownloadFailure: DescribedError {
     /// One sentence.
     public var description: String {
         switch self {
-        case .busy(let path): "another download to \(path.printable) is under way"
-        case .fileExists(let path): "\(path.printable) exists; remove it, or have it replaced"
-        case .notWritten(let path, let error): "\(path.printable) cannot be written: \(error)"
+        case .busy(let path): "cannot download to \(path.printable): another download is in progress"
+        case .fileExists(let path): "cannot create \(path.printable): it exists; remove it, or allow its replacement"
+        case .notWritten(let path, let error): "cannot write \(path.printable): \(error)"
         case .brokenOff(let error): "the connection failed: \(error)"
         case .tooLong(let total): "the server announced \(total) bytes and sends more"
         case .tooShort(let size, let total): "the server announced \(total) bytes and ended after \(size)"
-        case .unexpectedPart: "the server sends a part of the file, although the whole file was requested"
-        case .startOver(let reason): "the existing part cannot be continued: \(reason)"
-        case .invalidResumeData: "the data is not that of a download that can be continued"
+        case .unexpectedPart: "the server sent a part of the file, although the whole file was requested"
+        case .startOver(let reason): "cannot continue the received part: \(reason)"
+        case .invalidResumeData: "cannot continue the download: the resume data is damaged, or of another program"
         }
     }
 

@@ -244,20 +244,20 @@ extension TLSIdentityError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unreadable(let file, let cause): "cannot read \(file): \(cause)"
-        case .empty(let file): "\(file) is empty"
+        case .empty(let file): "cannot use \(file): it is empty"
         case .noCertificate(let file):
-            "\(file) has no certificate that can be read: it must be in PEM, the client's own first"
+            "cannot read a certificate from \(file): it must contain certificates in PEM, the client's own first"
         case .unusableCertificate(let file, let cause):
             "cannot use the certificate of \(file) with TLS: \(cause); its key must be RSA, EC or Ed25519"
-        case .noKey(let file): "\(file) has no private key that can be read: it must be in PEM"
-        case .passphraseMissing(let file): "the key of \(file) is encrypted; set its passphrase"
+        case .noKey(let file): "cannot read a private key from \(file): it must contain a key in PEM"
+        case .passphraseMissing(let file): "cannot read the key of \(file): it is encrypted; set its passphrase"
         case .unsupportedPassphrase(let file):
-            "the passphrase for the key of \(file) is not ASCII; encrypt the key again with an ASCII passphrase"
+            "cannot decrypt the key of \(file): the passphrase is not ASCII; encrypt the key again with another one"
         case .wrongPassphrase(let file):
             "cannot decrypt the key of \(file): the passphrase is wrong, or the key is damaged or encrypted with an old "
                 + "cipher (`openssl pkcs8 -topk8 -v2 aes-256-cbc` encrypts it again)"
         case .keyMismatch(let certificateFile, let keyFile):
-            "the key of \(keyFile) does not belong to the first certificate of \(certificateFile)"
+            "cannot use the key of \(keyFile): it does not belong to the first certificate of \(certificateFile)"
         }
     }
 }

@@ -38,7 +38,7 @@ package final class NetworkInspector: Sendable {
     }
 
     /// Reports the current interfaces, and the new ones after each change, until the result is cancelled or released.
-    /// During a burst of changes, the interfaces are read at most five times per second. Without changes nothing runs.
+    /// During a burst of changes, the interfaces are read at most five times per second. Without changes, the interfaces are not read.
     ///
     /// - Parameter changed: Called on the monitor's queue. Consecutive equal failures are reported once.
     package func watchInterfaces(

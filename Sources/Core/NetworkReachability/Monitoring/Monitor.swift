@@ -62,7 +62,7 @@ struct Monitor {
     }
 
     private(set) var states: [TargetRecord.ID: TargetState] = [:]
-    /// The settling of the subscriptions that hold back changes.
+    /// The delayed changes of each subscription that reports only states that last.
     private var settling: [ObjectIdentifier: Settling] = [:]
     private var records: [Target: WeakRecord] = [:]
     private var lastID: TargetRecord.ID = 0

@@ -39,7 +39,7 @@ enum MonitorTiming {
     static let shortestSleep = Duration.milliseconds(10)
 }
 
-/// The settling of a subscription: it holds back changes that may not last. Pure; it returns the actions.
+/// The delay of a subscription that reports only states that last. Pure; it returns the actions.
 struct Settling: Sendable {
     /// The actions for a path.
     struct Step: Hashable, Sendable {

@@ -287,9 +287,9 @@ package enum RequestFault: Error, Hashable, Sendable {
     /// The request has no common name, or more than one.
     case names(Int)
     case name(String)
-    /// The name is "hub", but the purpose is not the hub.
+    /// The name of the request is "hub", but a certificate for another purpose was ordered.
     case hub
-    /// The purpose is the hub, but the name is not "hub".
+    /// A certificate for the hub was ordered, but the name of the request is not "hub".
     case notHub(String)
 }
 

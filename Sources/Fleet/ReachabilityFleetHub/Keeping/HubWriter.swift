@@ -255,7 +255,7 @@ package final class HubWriter: Sendable {
 /// value.
 private struct UnsavedChanges {
     var devices: Set<DeviceID> = []
-    /// The site of each incident and the keys of machines, by the id of the incident.
+    /// The site of each changed incident and its changed machines, by the id of the incident.
     private var incidents: [String: (site: String, places: Set<DeviceID>)] = [:]
 
     mutating func add(_ decisions: [Hub.Decision]) {

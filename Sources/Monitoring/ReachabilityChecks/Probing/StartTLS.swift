@@ -95,7 +95,7 @@ struct StartTLSDialogue {
 /// The reason why a server does not begin TLS.
 struct StartTLSFault: Error, Hashable, Sendable {
     let reason: ProbeReason
-    /// The unexpected line of the server; nil if it does not offer TLS.
+    /// The refusal or the unexpected greeting of the server, at most 80 characters; nil if it does not offer TLS.
     let line: String?
 
     init(_ reason: ProbeReason, _ line: String?) {
@@ -131,7 +131,9 @@ final class StartTLSHandler: ChannelInboundHandler, RemovableChannelHandler {
         let bytes = unwrapInboundIn(data).readableBytesView
         count += bytes.count
         pending += bytes
-        guard count <= Self.limit else { return ready.fail(StartTLSFault(.greetingNotExpected, "too many bytes")) }
+        guard count <= Self.limit else {
+            return ready.fail(StartTLSFault(.greetingNotExpected, "more than \(Self.limit) bytes"))
+        }
         while let end = pending.firstIndex(of: 0x0a) {
             let line = pending[..<end]
             pending.removeSubrange(...end)

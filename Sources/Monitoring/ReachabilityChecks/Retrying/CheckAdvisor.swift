@@ -1,8 +1,8 @@
 import LinuxSupport
 public import ReachabilityRetry
 
-/// Advises retries with the verdict of a check: wait in a captive portal, back off from a faulty host, and give up if a certificate is not
-/// trusted.
+/// An advisor that checks the network after a failure and chooses how to retry: wait in a captive portal, back off from a faulty host, and
+/// give up if a certificate is not trusted.
 ///
 /// ```swift
 /// let coordinator = RetryCoordinator(advisor: CheckAdvisor())
@@ -16,7 +16,7 @@ public import ReachabilityRetry
 /// | `dns` and all others | `RetryAdvice.goOn` |
 ///
 /// Concurrent callers for one host share a check, and its verdict is used for five seconds. A check sends the packets of a
-/// ``NetworkCheck``. Without failures there is no check. Thread-safe.
+/// ``NetworkCheck``. No check is made before the first failure. Thread-safe.
 public final class CheckAdvisor: RetryAdvisor {
     /// The operations of an advisor. Tests replace them.
     struct Errands: Sendable {

@@ -56,7 +56,7 @@ struct FamilyView {
         server != gateway && server.mayBeBeyond(routerOf: evidence.path.source)
     }
 
-    /// The first questions to DNS servers beyond the gateway.
+    /// The results of the first query to each DNS server beyond the gateway.
     var farServers: [ProbeResult] { results.filter { $0.purpose == .known && $0.server.map(isBeyond) == true } }
 
     // MARK: The internet

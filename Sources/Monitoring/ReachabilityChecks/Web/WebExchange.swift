@@ -152,8 +152,8 @@ extension WebRequest {
 }
 
 extension TrustedHTTPURL {
-    /// Returns the URL that a reference means in a document of this URL (RFC 3986, 5.2), without removal of dot segments. Nil if the result
-    /// is not a URL of a web server.
+    /// Resolves a reference, such as the value of `Location`, against this URL (RFC 3986, 5.2). Dot segments are not removed. Nil if the
+    /// result is not a URL of http or https.
     func resolving(_ reference: String) -> TrustedHTTPURL? {
         let origin = "\(scheme.rawValue)://\(authority)"
         let path = target.prefix { $0 != "?" }

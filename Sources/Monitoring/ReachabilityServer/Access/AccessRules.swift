@@ -214,7 +214,7 @@ struct PresentedToken {
         }
     }
 
-    /// Returns a Boolean value that indicates whether the token has a digest.
+    /// Returns a Boolean value that indicates whether `digest` is the SHA-256 of the token.
     func matches(_ digest: [UInt8]) -> Bool { bytes.map { Array(SHA256.hash(data: $0)) } == digest }
 
     /// Returns the configured token that matches; nil if none does. Hashes are compared, so that the timing does not reveal a token.

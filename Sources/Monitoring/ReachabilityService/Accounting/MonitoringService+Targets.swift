@@ -184,6 +184,7 @@ extension MonitoringService {
 }
 
 extension ServiceTarget {
-    /// A Boolean value that indicates whether the path to the target is observed while it is not paused.
+    /// A Boolean value that indicates whether the kernel's path to the target is observed. False for a disabled target and for one that
+    /// sends pushes. A pause does not change the value.
     fileprivate var hasPath: Bool { isEnabled && push == nil }
 }

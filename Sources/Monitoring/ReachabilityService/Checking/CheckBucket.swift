@@ -25,7 +25,7 @@ package struct CheckBucket: Hashable, Sendable {
     /// The echoes of bursts; nil without bursts.
     package private(set) var echoes: Echoes?
 
-    /// The sums of the bursts in a period.
+    /// The sums over all pings of the bursts in a period.
     package struct Echoes: Hashable, Sendable {
         package fileprivate(set) var sent = 0
         package fileprivate(set) var lost = 0

@@ -17,7 +17,7 @@ package struct CheckFinding: Hashable, Sendable {
     package let latency: Duration?
     /// The end of the validity of the target's certificate, since 1970; nil without TLS.
     package var certificateEnd: Duration?
-    /// A Boolean value that indicates whether measurements over a longer time led to the result. It needs no confirmation.
+    /// A Boolean value that indicates whether a threshold was exceeded. Such a result is made of many checks, so it needs no confirmation.
     package private(set) var isMeasured = false
 
     package init(

@@ -63,7 +63,7 @@ struct MeasurementWindow: Sendable {
     /// The values after the last measurement: nanoseconds, or a share.
     private(set) var values: [Measure: Double] = [:]
 
-    /// The result is nil if nothing is measured.
+    /// Creates the measurements of a target. The result is nil if its settings have neither thresholds nor bursts.
     init?(_ settings: CheckSettings) {
         thresholds = settings.thresholds
         var windows = thresholds.mapValues(\.window)

@@ -221,7 +221,7 @@ extension MonitoringService {
     /// Applies the result of a check.
     ///
     /// - Parameters:
-    ///   - turn: The number of the path along which the check was made.
+    ///   - turn: The number of the path at the start of the check. If the path has a new number, the result is discarded.
     ///   - begun: The start of the check, on CLOCK_BOOTTIME.
     ///   - ended: The end of the check, on CLOCK_BOOTTIME.
     /// - Returns: The time until the next check; nil if the path has changed and the result was discarded.

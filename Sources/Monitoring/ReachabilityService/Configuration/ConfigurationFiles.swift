@@ -179,7 +179,7 @@ struct ConfigurationFiles: Hashable, Sendable {
             }
             let name = String(rest[..<end])
             guard let value = variable(name) else {
-                throw ConfigurationProblem(path: path, text: "the environment variable \(name) is not set or empty")
+                throw ConfigurationProblem(path: path, text: "the environment variable \(name) is not set, or is empty")
             }
             result += value
             rest = rest[rest.unicodeScalars.index(after: end)...]

@@ -57,7 +57,7 @@ package enum FilterInstruction: Hashable, Sendable {
     case findAttribute
     /// Skips this number of instructions.
     case jump(UInt32)
-    /// Skips one of two numbers of instructions.
+    /// Skips `then` instructions if the condition is true, and `else` instructions otherwise.
     case branch(Condition, Operand, then: UInt8, else: UInt8)
     /// Ends the program. The whole message is delivered.
     case accept

@@ -231,8 +231,8 @@ package struct FleetForgetArguments: CompanionArguments {
             without a broker, or not installed, 77 no permission.
 
             Only root, the hub's user and members of the group reachability may delete a
-            machine; over HTTP, a token with the scope admin. If the machine sends again,
-            it is a new one.
+            machine. Over HTTP, a token with the scope admin is required. If the machine
+            sends again, it is a new one.
             """
     )
 

@@ -51,7 +51,8 @@ package struct ServiceClient {
         }
         let token = text.split(at: "\n").first ?? ""
         guard 1...1024 ~= token.utf8.count, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-            throw ExitMessage("the first line of \(file.printable) is not a token", .usage)
+            let reason = "its first line is not 1 to 1024 printable ASCII characters without spaces"
+            throw ExitMessage("cannot read a token from \(file.printable): \(reason)", .usage)
         }
         return String(token)
     }

@@ -88,7 +88,7 @@ extension HTTPClient.Configuration {
     }
 }
 
-/// Ends a download at SIGINT, SIGTERM or the deadline. The received part is kept, so that another download can continue it.
+/// A handler that ends a download at SIGINT, SIGTERM or the deadline. The received part is kept, so that another download can continue it.
 ///
 /// C counterpart: `signal(7)`.
 final class DownloadEnd {

@@ -221,7 +221,7 @@ enum HistoryPlace {
     /// If the watchdog killed the service (`SERVICE_RESULT` of `systemd.exec(5)`), nothing is recorded, because the service hung for an
     /// unknown time.
     static func markStopped(_ file: String?) throws(ExitMessage) {
-        guard let file else { throw ExitMessage("cannot mark the history: none is stored", .usage) }
+        guard let file else { throw ExitMessage("cannot mark the history: the service stores none", .usage) }
         if EnvironmentVariable.value(of: "SERVICE_RESULT") == "watchdog" { return }
         let clock = ServiceClock.system
         do {

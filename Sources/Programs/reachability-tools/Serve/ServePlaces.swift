@@ -4,10 +4,10 @@ import LinuxSupport
 import ReachabilityServer
 import ReachabilityService
 
-/// The listening places of the service: its own, and the sockets that the service manager passed.
+/// The sockets on which the service listens: its own, and those that the service manager passed.
 struct ServePlaces {
     private let own: ListenAddresses
-    /// The sockets that the service manager passed. They replace the service's own places of the same kind.
+    /// The sockets that the service manager passed. They replace the service's own sockets of the same kind.
     let inherited: [InheritedSocket]
     /// The reason why there is no Unix socket; nil if there is one, or if `--socket none` was given.
     let absence: String?
