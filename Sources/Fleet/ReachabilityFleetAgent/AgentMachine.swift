@@ -83,7 +83,7 @@ struct AgentMachine {
     /// The time of the next check of the certificate; nil without a certificate.
     var certificateCheck: Duration?
     var summary: DeviceSummary?
-    /// The time of the next update of the summary; nil without it.
+    /// The time of the next update of the summary; nil if none is published.
     var summaryAt: Duration?
     var isReadingSummary = false
     var purposes: [PublishToken: Purpose] = [:]

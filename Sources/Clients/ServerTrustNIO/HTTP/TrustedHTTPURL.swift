@@ -79,7 +79,7 @@ extension TrustedHTTPURL {
             throw Self.invalid("\(name)://…", "it contains a user name; put credentials into the header Authorization")
         }
         guard let place = HostAndPort(authority) else {
-            throw Self.invalid(text, "what follows // is not host or host:port; write an IPv6 address in brackets")
+            throw Self.invalid(text, "the part after // is not HOST or HOST:PORT; write an IPv6 address in brackets")
         }
         let hasPort = place.digits?.isEmpty == false
         guard let port = hasPort ? place.port(orElse: 0).map(Int.init) : scheme.defaultPort else {

@@ -170,7 +170,7 @@ package struct FleetIncidentTracker: Sendable {
 
     // MARK: Matching
 
-    /// Returns the sites with incidents of machines of a site, this site first.
+    /// Returns the sites whose incidents may contain machines of `site`: `site` itself first.
     private func homes(of site: String) -> [String] { [site] + (others[site]?.sorted() ?? []) }
 
     /// Returns the latest incident with a part of a machine that meets a condition.
@@ -224,7 +224,7 @@ package struct FleetIncidentTracker: Sendable {
         }
     }
 
-    /// Returns the earliest of the latest incidents of some sites that are about the failure of a target.
+    /// Returns the earliest incident about the failure of a target, among the latest incidents of each of the sites.
     private func failure(
         of target: String,
         _ start: Duration,
@@ -248,8 +248,8 @@ package struct FleetIncidentTracker: Sendable {
         one.lowerBound <= other.upperBound + closeness && other.lowerBound <= one.upperBound + closeness
     }
 
-    /// Returns the latest incident of a site that meets a condition. If the maximum number of open incidents is reached,
-    /// the latest incident meets any condition.
+    /// Returns the latest incident of a site that meets a condition. If no incident meets it and the maximum number of open
+    /// incidents is reached, returns the latest incident.
     private func latest(_ site: String, where condition: (FleetIncident) -> Bool) -> Position? {
         guard let all = sites[site] else { return nil }
         var index = all.lastIndex(where: condition)

@@ -61,7 +61,7 @@ struct NTPAnswer: Hashable, Sendable {
     private static let epoch: Int64 = 2_208_988_800
 
     let stratum: UInt8
-    /// True for the leap indicator 3.
+    /// True if the clock of the server is not synchronized (leap indicator 3).
     let isAlarmed: Bool
     /// The reason of a refusal, for example `RATE` (stratum 0, RFC 5905, section 7.4); nil for an answer with a time.
     let refusal: String?

@@ -141,10 +141,10 @@ extension MonitoringService {
         return result
     }
 
-    /// Applies the pushes of all targets. Called after sleep.
+    /// Updates the states of all targets that send pushes. Called after sleep, when pushes may have been missed.
     func followPushes() { for name in state.withLock(\.pushes).keys { followPush(name) } }
 
-    /// Applies the pushes of a target to its account, and schedules a timer for the next change.
+    /// Updates the state of a target from its last push and the current time, and schedules a timer for the next change.
     func followPush(_ name: String) {
         var delay: Duration?
         record { state, now in

@@ -49,7 +49,7 @@ struct MeasurementWindow: Sendable {
         let latencies: [Duration]
         let answered: Int
         let lost: Int
-        /// The differences of consecutive latencies: their sum and number.
+        /// The sum and the number of the differences of consecutive latencies.
         let jitter: (sum: Duration, count: Int)
     }
 

@@ -76,7 +76,7 @@ struct ConfigurationFiles: Hashable, Sendable {
                 let allowed = Self.keys.map { "[[\($0)]]" }.joined(separator: ", ")
                 var problem = ConfigurationProblem(
                     path: key,
-                    text: "is not allowed in an included file, which has \(allowed)"
+                    text: "is not allowed in an included file, which may contain \(allowed)"
                 )
                 (problem.file, problem.line) = (file, part.lines.nearest(to: key))
                 problems.append(problem)

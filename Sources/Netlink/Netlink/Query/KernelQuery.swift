@@ -58,17 +58,17 @@ package enum KernelResponse: Hashable, Sendable {
     /// The route, or the error with which `connect(2)` would fail.
     case route(Result<Route, SystemError>)
     case addresses([InterfaceAddress])
-    /// Empty if the kernel has no policy rules.
+    /// The policy rules; empty if the kernel has none.
     case rules([RoutingRule])
     case tableRoutes([TableRoute])
-    /// Nil if the kernel does not report it.
+    /// Whether IPv6 is disabled; nil if the kernel does not report it.
     case isIPv6Disabled(Bool?)
     /// The neighbour; nil if there is no entry, or if the kernel is too old for the query.
     case neighbour(Neighbour?)
     /// Unknown properties are nil.
     indirect case hardware(LinkHardware)
     case forwarding([TunnelFarEnd])
-    /// Nil if this process is not permitted to read them, or if the outer packets travel in another network namespace.
+    /// The far ends; nil if this process is not permitted to read them, or if the outer packets travel in another network namespace.
     case peers([TunnelFarEnd]?)
 }
 

@@ -114,7 +114,7 @@ package struct StepText {
     /// The state of the step.
     package enum Mark {
         case ok, broken, notReached, note
-        /// Broken, except that the kernel could not be queried.
+        /// Broken, but the path is unknown, because the kernel could not be queried.
         case unclear
     }
 
