@@ -186,7 +186,7 @@ package struct AgentOptions: Sendable {
     package var willDelay = Duration.seconds(30)
     package var keepAlive = Duration.seconds(60)
     package var permissions: Set<Permission> = []
-    /// The announcement to Home Assistant; nil to publish nothing there.
+    /// The announcement to Home Assistant; nil to publish no announcement.
     package var homeAssistant: HomeAssistant?
 
     package init(broker: BrokerAddress, tls: BrokerOptions.TLS = .init(), place: DeviceID) {

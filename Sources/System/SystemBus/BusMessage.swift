@@ -124,7 +124,7 @@ struct BusMessage: ~Copyable {
 }
 
 extension String {
-    /// The text with the characters replaced that D-Bus does not permit.
+    /// The text without the characters that D-Bus does not permit, which are replaced.
     fileprivate var onBus: String {
         func isPermitted(_ scalar: Unicode.Scalar) -> Bool {
             scalar.value != 0 && !scalar.properties.isNoncharacterCodePoint

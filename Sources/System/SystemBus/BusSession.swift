@@ -66,7 +66,7 @@ final class BusSession {
         try check(requested, hint + retry)
     }
 
-    /// Reports changed properties to the clients, except while earlier messages are not sent.
+    /// Reports changed properties to the clients, unless earlier messages still wait to be sent.
     func publish(_ properties: [String: BusValue]) throws(Failure) {
         if try hasOutput() { return }
         let before = published
@@ -100,7 +100,7 @@ final class BusSession {
         try check(message.send(on: bus))
     }
 
-    /// Answers calls, at most ``callLimit``. Stops while answers are not sent.
+    /// Answers at most ``callLimit`` calls. Stops earlier if the bus does not take an answer immediately.
     func process() throws(Failure) {
         for _ in 0..<Self.callLimit {
             if try check(library.process(connection, nil)) == 0 { return }

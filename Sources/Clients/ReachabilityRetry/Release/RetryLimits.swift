@@ -39,7 +39,7 @@ public struct RetryLimits: Hashable, Sendable {
     ///   - probeInterval: The wait for the network before the first probe. If nil, no probes are made.
     ///   - spread: The maximum random delay of the first retry after the network returns.
     ///   - maximumWaiting: The maximum number of requests that wait for a retry at a host.
-    ///   - budget: The cost of a retry and the deposit of a success.
+    ///   - budget: The budget of retries, which each retry reduces and each success increases.
     /// - Throws: ``RetryPolicyError`` if a rate is less than one per hour, the probe interval is not positive, `spread`
     ///   is negative, or `maximumWaiting` is less than 1.
     public init(
@@ -101,7 +101,7 @@ public struct RetryBudget: Hashable, Sendable {
     public init(capacity: Int = 500, retryCost: Int = 5, successDeposit: Int = 1) throws(RetryPolicyError) {
         try RetryPolicyError.check(Double(capacity), "the capacity of the budget", atLeast: 0)
         try RetryPolicyError.check(Double(retryCost), "the cost of a retry", atLeast: 0)
-        try RetryPolicyError.check(Double(successDeposit), "the deposit of a success", atLeast: 0)
+        try RetryPolicyError.check(Double(successDeposit), "the deposit for a success", atLeast: 0)
         self.capacity = capacity
         self.retryCost = retryCost
         self.successDeposit = successDeposit

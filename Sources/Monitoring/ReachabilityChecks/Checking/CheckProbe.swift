@@ -132,7 +132,8 @@ public struct CheckProbe: Hashable, Sendable {
     }
     /// The offset of the clock of a web server (`Date` of RFC 9110) or a time server. Positive if it is ahead of this machine's clock.
     public var clockOffset: Duration? { result.evidence.http?.clockOffset ?? result.evidence.ntp?.offset }
-    /// True if the certificate is trusted for the requested name, or if an SSH server owns an expected host key; nil without either.
+    /// True if the certificate is trusted for the requested name, or if an SSH server owns an expected host key; nil if neither was
+    /// checked.
     public var isVerified: Bool? {
         result.evidence.tls?.isVerified ?? result.evidence.ssh.flatMap { $0.hostKey == nil ? nil : $0.isVerified }
     }
@@ -236,7 +237,7 @@ extension CheckTarget {
         case .name: "nothing"
         case .dns(let query): "DNS: \(query.name), \(NetworkCheck.echo) if it is silent"
         case .ssh(let port): "the beginning of SSH with port \(port), \(NetworkCheck.echo) if it is silent"
-        case .ntp(let port): "a question to the time server at port \(port), \(NetworkCheck.echo) if it is silent"
+        case .ntp(let port): "a request to the time server at port \(port), \(NetworkCheck.echo) if it is silent"
         }
     }
 }

@@ -97,7 +97,7 @@ public struct CheckTarget: Hashable, Sendable {
 package struct CertificateDays: Hashable, Sendable {
     /// A certificate that is valid for fewer days makes the target degraded.
     package let warn: Int
-    /// The number of days below which the reason is stronger; nil for none.
+    /// The number of days below which the reason is `certificateNearlyExpired`; nil for none.
     package let alert: Int?
 
     package init(warn: Int, alert: Int? = nil) {

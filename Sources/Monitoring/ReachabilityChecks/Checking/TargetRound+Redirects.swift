@@ -68,7 +68,7 @@ extension TargetRound {
         if result.outcome == .cancelled { return result }
         result.evidence.http?.finalURL = shown
         if !isOwn, place == nil || result.evidence.http == nil && result.evidence.tls == nil {
-            // The target has answered, but silence of another host says nothing about it. The uplink is examined first.
+            // The target has answered, but silence of another host is no fault of the target. The uplink is checked first.
             let cost = result.cost
             result = ProbeResult(before.request, generation: before.generation, .invalid(.redirectFailed))
             (result.cost, result.evidence.http) = (cost, before.evidence.http)

@@ -101,7 +101,7 @@ public enum ProbeKind: String, Hashable, Sendable, CaseIterable, Codable {
     case portalAPI
     /// The identification of an SSH server (RFC 4253), and its host key if one is expected.
     case ssh
-    /// A question to a time server (RFC 5905).
+    /// A request to a time server (RFC 5905).
     case ntp
     /// A stalled request repeated with small segments, or a packet of the link's size to a target that answers.
     case mtu
