@@ -105,7 +105,7 @@ extension PathCase {
 
     static let lifetimes = [
         PathCase(
-            name: "an IPv6 route expires, and nobody says so",
+            name: "an IPv6 route expires without an event",
             host: "2001:db8::7",
             setup: Change.cable() + [.route(RouteChange("::/0", via: "fd01::1").expiring(after: 3))],
             change: [.pass(.seconds(4))],

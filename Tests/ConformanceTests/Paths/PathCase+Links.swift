@@ -244,7 +244,7 @@ extension PathCase {
             after: "-- ------- noCarrier t0 from 10.60.0.2"
         ),
         PathCase(
-            name: "a program is to say when a tunnel is operational, and says so",
+            name: "a program sets a tunnel to dormant",
             setup: modem("t0", .tunnel),
             change: [.waits("t0")],
             undo: [.awake("t0")],

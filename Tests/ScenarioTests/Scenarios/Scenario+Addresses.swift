@@ -160,7 +160,7 @@ extension Scenario {
             needs: [.radvd]
         ),
         Scenario(
-            name: "m7: router advertises, then says goodbye",
+            name: "m7: router advertises, then advertises a lifetime of zero",
             setup: "\(noIPv4); C -6 route del default; C addr del fd01::2/64 dev c0",
             change: "R radvd 60",
             undo: "R radvd TERM",

@@ -116,7 +116,7 @@ extension Scenario {
             reached: ("g4", "", "g4")
         ),
         Scenario(
-            name: "x2-ipv6: rule that forbids our own IPv6 source, which nobody has chosen yet when it is asked",
+            name: "x2-ipv6: rule that forbids our own IPv6 source, which is not chosen yet at the time of the query",
             setup: noIPv4,
             change: "C -6 rule add pref 100 from fd01::2 prohibit",
             undo: "C -6 rule del pref 100",

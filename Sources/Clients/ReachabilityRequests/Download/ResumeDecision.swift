@@ -32,7 +32,7 @@ enum ResumeDecision: Hashable, Sendable {
         }
         switch head.statusCode {
         case 206: self = Self.part(head, offset, known)
-        case 412: self = .startOver("the server says that the file has changed")
+        case 412: self = .startOver("the file has changed on the server")
         case 416:
             if head.headers["Content-Range"].flatMap(ContentRange.init) == .unsatisfied(total: offset),
                 known.total == nil || known.total == offset,

@@ -24,7 +24,7 @@ extension RevocationCase {
         },
         below("no status of the intermediate") {
             $0.refuse(
-                RevocationObstacle(.unreachable("nobody is at \(place)"), from: .list(place)),
+                RevocationObstacle(.unreachable("no server is at \(place)"), from: .list(place)),
                 subject: "Middle"
             )
         },

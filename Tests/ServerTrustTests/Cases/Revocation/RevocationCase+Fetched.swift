@@ -92,8 +92,8 @@ extension RevocationCase {
             $0.chain = [three]
             $0.asked = [url, second]
             $0.refuse(
-                RevocationObstacle(.unreachable("nobody is at \(url)"), from: source),
-                RevocationObstacle(.unreachable("nobody is at \(second)"), from: .responder(url: second))
+                RevocationObstacle(.unreachable("no server is at \(url)"), from: source),
+                RevocationObstacle(.unreachable("no server is at \(second)"), from: .responder(url: second))
             )
         },
         RevocationCase("responders with unsupported addresses") {

@@ -5,10 +5,10 @@ extension RevocationCase {
     private static let responder = RevocationWorld.responder
     private static let place = RevocationWorld.list
     private static let noAnswer = RevocationObstacle(
-        .unreachable("nobody is at \(responder)"),
+        .unreachable("no server is at \(responder)"),
         from: .responder(url: responder)
     )
-    private static let noList = RevocationObstacle(.unreachable("nobody is at \(place)"), from: .list(place))
+    private static let noList = RevocationObstacle(.unreachable("no server is at \(place)"), from: .list(place))
 
     static let flagsAndOrder: [RevocationCase] = [
         both("the responder is queried first") {
@@ -61,13 +61,13 @@ extension RevocationCase {
             $0.flags.insert(.preferCRL)
             $0.asked = [place]
         },
-        both("a good stapled response, but an available list says revoked") {
+        both("a good stapled response, but an available list reports revoked") {
             $0.stapled = ForgedResponse()
             $0.list = .revoking()
             $0.asked = []
             $0.revoked(from: .list("given"))
         },
-        both("a good list, but the stapled response says revoked") {
+        both("a good list, but the stapled response reports revoked") {
             $0.stapled = .revoked()
             $0.list = ForgedList()
             $0.flags.insert(.preferCRL)
@@ -123,7 +123,7 @@ extension RevocationCase {
             $0.list = ForgedList()
             $0.waits = false
         },
-        both("immediate: an available list says revoked, soft") {
+        both("immediate: an available list reports revoked, soft") {
             $0.list = .revoking()
             $0.waits = false
             $0.flags = .any

@@ -36,7 +36,7 @@ final class FakeFetcher: RevocationFetching {
         case .never:
             await Gate().wait()
             throw .timedOut
-        case nil: throw .failed("nobody is at \(request.url)")
+        case nil: throw .failed("no server is at \(request.url)")
         }
     }
 }
