@@ -48,7 +48,7 @@ extension DataRequest {
 
 extension DataStreamRequest {
     /// Not available.
-    @available(*, unavailable, message: "an InputStream can be sent, but not received: use for try await piece in request { }")
+    @available(*, unavailable, message: "an InputStream can only be sent: use for try await piece in request { }")
     public func asInputStream(bufferSize: Int = 1024) -> InputStream? { nil }
 }
 
