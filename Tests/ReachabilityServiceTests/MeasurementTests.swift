@@ -114,7 +114,7 @@ import Testing
         let silent = CheckFinding("host", "silent", sentence: "it is silent")
         for _ in 0..<30 { find(silent) }
         #expect(state == "them.host")
-        // Of the failures, only the first two are in the window, which the time of the outage has emptied.
+        // The failures of an outage are not counted.
         find(Self.good)
         #expect(state == "up")
         for _ in 0..<9 { find(Self.good) }
@@ -126,6 +126,30 @@ import Testing
         find(Self.good)
         #expect(state == "up.degraded")
         #expect(service.snapshot.accounting.accounts["erp"]?.ledger.current.reason == "lossHigh")
+        service.endChecks()
+    }
+
+    @Test func `faults of the provider and the failures that confirm an outage are no loss`() throws {
+        let kernel = FakeKernel.connected()
+        let manager = try NetworkReachabilityManager(kernel: kernel)
+        let service = MonitoringService(clock: .fake(kernel.clock), makeProber: { _, _ in SilentProber() })
+        var settings = CheckSettings([.init(nil)])
+        settings.thresholds = [.loss: Threshold(limit: 0.01, window: .seconds(600))]
+        service.insert(ServiceTarget(name: "erp", host: nil, checks: settings), manager)
+        service.flush()
+        func find(_ finding: CheckFinding) {
+            guard let turn = service.state.withLock({ $0.checks["erp"]?.turn }) else { return }
+            kernel.clock.advance(by: .seconds(30))
+            _ = service.take(finding, of: "erp", turn, from: kernel.clock.boot, to: kernel.clock.boot)
+            service.flush()
+        }
+        for _ in 0..<15 { find(Self.good) }
+        find(CheckFinding("upstream", "silent", sentence: "the provider is silent"))
+        find(Self.good)
+        for _ in 0..<2 { find(CheckFinding("host", "silent", sentence: "it is silent")) }
+        find(Self.good)
+        #expect(service.measurements["erp"]?[.loss] == 0)
+        #expect(service.snapshot.accounting.accounts["erp"]?.ledger.current.state.description == "up")
         service.endChecks()
     }
 

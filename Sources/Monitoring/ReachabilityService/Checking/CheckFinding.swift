@@ -33,7 +33,8 @@ package struct CheckFinding: Hashable, Sendable {
         (self.confidence, self.sentence, self.steps, self.latency) = (confidence, sentence, steps, latency)
     }
 
-    private var attribution: Attribution {
+    /// The party that the result makes responsible; `up` if the target works.
+    var attribution: Attribution {
         Attributor.state(of: Observation(path: .reachable, check: observation)).attribution
     }
 

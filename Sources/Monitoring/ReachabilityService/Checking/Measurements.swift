@@ -77,6 +77,9 @@ struct MeasurementWindow: Sendable {
     /// Discards all measurements, because there is a new path.
     mutating func reset() { (samples, values) = ([], [:]) }
 
+    /// Discards the measurements since an instant, because an outage began there.
+    mutating func discard(from instant: LedgerInstant) { samples.removeAll { $0.instant >= instant } }
+
     /// Adds one check or one burst. The latency of a check that was answered may not be known.
     mutating func add(_ latencies: [Duration], answered: Int? = nil, lost: Int, at now: LedgerInstant) {
         var jitter = Self.jitter(latencies)
@@ -105,10 +108,7 @@ struct MeasurementWindow: Sendable {
 
     private func value(of measure: Measure, over window: Duration, at now: LedgerInstant) -> Double? {
         let recent = samples.drop { now - $0.instant > window }
-        guard let first = recent.first, now - first.instant >= window * 2 / 5 || samples.count == Self.sampleLimit
-        else {
-            return nil
-        }
+        guard let first = recent.first, now - first.instant >= window * 2 / 5 else { return nil }
         switch measure {
         case .latency:
             let latencies = recent.flatMap(\.latencies).sorted()
@@ -202,12 +202,12 @@ extension CheckSettings {
                 measure == .loss
                 ? own.share("above") : own.duration("above", atLeast: .zero).map { Double($0.nanoseconds) }
             let window = own.duration("over", atLeast: .seconds(60))
-            let least = (burst?.interval ?? interval) * 2
-            if let window, window < least || window > .seconds(86_400) {
-                own.report(
-                    "over",
-                    "must be from \(DurationText.text(max(least, .seconds(60)))) to 1d, not \(DurationText.text(window))"
-                )
+            let pause = burst?.interval ?? interval
+            let least = max(pause * 2, .seconds(60))
+            let most = min(pause * MeasurementWindow.sampleLimit, .seconds(86_400))
+            if let window, window < least || window > most {
+                let limits = "\(DurationText.text(least)) to \(DurationText.text(most))"
+                own.report("over", "must be from \(limits), not \(DurationText.text(window))")
             }
             if let limit, let window { thresholds[measure] = Threshold(limit: limit, window: window) }
         }

@@ -70,7 +70,8 @@ struct CheckWatch: Sendable {
     ///
     /// - Parameter isDown: True during an outage, whose failed checks would degrade the target after its return.
     mutating func measured(_ finding: CheckFinding, isDown: Bool, at now: LedgerInstant) -> CheckFinding {
-        if burst == nil, !isDown || finding.isGood, finding.observation.place != CheckPlace.inconclusive.rawValue {
+        // A fault of this machine or its provider is no loss of the target.
+        if burst == nil, finding.isGood || finding.attribution == .them && !isDown {
             let count = finding.isGood ? 1 : 0
             measurements?.add(finding.latency.map { [$0] } ?? [], answered: count, lost: 1 - count, at: now)
         }
@@ -242,6 +243,8 @@ extension MonitoringService {
             let finding = watch.measured(finding, isDown: isDown, at: end)
             let change = watch.schedule.take(finding, from: start, to: end, isDown: isDown)
             pause = max(.zero, watch.schedule.next(after: start, now: end) - end)
+            // The failed checks that confirmed an outage are part of it.
+            if let change, !change.finding.isGood { watch.measurements?.discard(from: change.instant) }
             state.checks[name] = watch
             let status = CheckStatus(finding: finding.withoutSteps, begun: start, ended: end)
             checkLog.note(status, of: name, isMeasured: watch.burst == nil)
