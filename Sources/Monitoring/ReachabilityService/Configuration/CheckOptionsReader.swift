@@ -157,17 +157,7 @@ struct CheckOptionsReader {
 
     /// Reads a secret of one line. The messages do not contain it.
     private func secret(in file: String, _ key: String) -> String? {
-        do throws(DeliveryFailure) {
-            let (path, bytes) = try SecretFile.read(file)
-            if let text = String(validating: bytes, as: UTF8.self), !text.isEmpty,
-                text.unicodeScalars.allSatisfy(\.isPrintable)
-            {
-                return text
-            }
-            table.report(key, "\(path.printable) does not contain one line of printable characters")
-        } catch {
-            table.report(key, error.text)
-        }
+        do throws(DeliveryFailure) { return try SecretFile.text(file) } catch { table.report(key, error.text) }
         return nil
     }
 

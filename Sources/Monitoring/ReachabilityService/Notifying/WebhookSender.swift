@@ -117,7 +117,7 @@ package enum SecretFile {
         guard let text = String(validating: bytes, as: UTF8.self), !text.isEmpty,
             text.unicodeScalars.allSatisfy(\.isPrintable)
         else {
-            throw DeliveryFailure("\(path.printable) does not contain a line of text")
+            throw DeliveryFailure("\(path.printable) does not contain one line of printable characters")
         }
         return text
     }
