@@ -30,6 +30,8 @@ extension Prober {
         guard let received = outcome.answers.first(where: \.isAccepted), let arrived = arrival.withLock(\.self),
             let answer = NTPAnswer(received.payload, to: nonce)
         else {
+            // A closed port of this machine, which is the target.
+            if result.outcome == .refused(.thisMachine) { result.outcome = .refused(.peer) }
             if result.outcome == .silent, !outcome.answers.isEmpty { result.outcome = .invalid(.mismatchedAnswer) }
             return result
         }

@@ -43,7 +43,6 @@ struct StartTLSDialogue {
 
     /// Returns the next step after a line of the server, without its line end.
     mutating func take(_ line: String) -> Step {
-        let line = line.uppercased()
         switch kind {
         case .smtp: return takeSMTP(line)
         case .imap: return takeIMAP(line)
@@ -63,7 +62,7 @@ struct StartTLSDialogue {
             return isLast ? .send("EHLO localhost") : .wait
         case .capabilities:
             guard code == 250 else { return .fail(StartTLSFault(.startTLSRefused, line)) }
-            if line.dropFirst(4) == "STARTTLS" { offersTLS = true }
+            if line.dropFirst(4).uppercased() == "STARTTLS" { offersTLS = true }
             guard isLast else { return .wait }
             state = .command
             return offersTLS ? .send("STARTTLS") : .fail(StartTLSFault(.startTLSRefused, nil))
@@ -74,12 +73,12 @@ struct StartTLSDialogue {
 
     private mutating func takeIMAP(_ line: String) -> Step {
         guard state != .greeting else {
-            guard line.hasPrefix("* OK") else { return .fail(StartTLSFault(.greetingNotExpected, line)) }
+            guard line.uppercased().hasPrefix("* OK") else { return .fail(StartTLSFault(.greetingNotExpected, line)) }
             state = .command
             return .send("A1 STARTTLS")
         }
         if line.hasPrefix("* ") { return .wait }
-        return line.hasPrefix("A1 OK") ? .begin : .fail(StartTLSFault(.startTLSRefused, line))
+        return line.uppercased().hasPrefix("A1 OK") ? .begin : .fail(StartTLSFault(.startTLSRefused, line))
     }
 
     private mutating func takePOP3(_ line: String) -> Step {
