@@ -193,13 +193,16 @@ extension MonitoringService {
         _ state: State,
         at now: LedgerInstant
     ) -> (start: LedgerInstant, end: LedgerInstant)? {
-        let atLarge = state.targets.values.filter { $0.host == nil && $0.push == nil }.map(\.name)
-        let accounts = atLarge.compactMap { state.accounting.accounts[$0] }
-        return accounts.flatMap { account in [account.ledger.outage, account.outages.last].compactMap(\.self) }
-            .filter { $0.deciding(at: now).state.attribution == .us }
-            .map { ($0.start, $0.end ?? now) }
-            .filter { $0.1 > instant }
-            .max { $0.1 < $1.1 }
+        var last: (start: LedgerInstant, end: LedgerInstant)?
+        for target in state.targets.values where target.host == nil && target.push == nil {
+            let account = state.accounting.accounts[target.name]
+            for outage in [account?.outages.last, account?.ledger.outage].compactMap(\.self)
+            where outage.deciding(at: now).state.attribution == .us {
+                let end = outage.end ?? now
+                if end > max(instant, last?.end ?? instant) { last = (outage.start, end) }
+            }
+        }
+        return last
     }
 
     private func note(_ finding: CheckFinding, of name: String, _ state: inout State, at now: LedgerInstant) {
