@@ -209,6 +209,8 @@ struct SituationTests {
         Situation(ssh).allWell.target(.ssh, .silent, connected: true).row(44, "SSH hangs", .service, .stalled),
         Situation(time).allWell.target(.ntp, .invalid(.notSynchronized))
             .row(44, "a clock without synchronization", .service, .notSynchronized),
+        Situation(time).allWell.target(.ntp, .invalid(.retryAfter))
+            .row(44, "a time server that limits the rate of requests", .inconclusive, .retryAfter),
         Situation(time).allWell.target(.ntp, .refused(.peer)).row(44, "no time server", .service, .refused),
         Situation(time).allWell.target(.ntp, .silent).row(44, "a silent time server", .host, .silent),
         Situation(port).gateway(.answered).anchor(.silent).target(.tcp, .answered)
@@ -605,6 +607,48 @@ struct SituationTests {
         let time = days == 0 ? "less than a day" : "\(days) more days"
         #expect(reason == nil || verdict.text.contains("is valid for \(time)"), "\(verdict.text)")
         #expect(situation.changed { $0.evidence.target = Self.web }.verdict.failurePoint == .works)
+    }
+
+    @Test(arguments: [(-1, "less than a day"), (-2, "1 day"), (-10, "9 days")])
+    func `an expired certificate that a policy accepts makes a target degraded`(days: Int, time: String) {
+        var target = Self.web
+        target.certificateDays = CertificateDays(warn: 30)
+        let verdict = Situation(target).adding(.http, .target, .answered) {
+            $0.evidence.tls = TLSFacts(isVerified: true, daysLeft: days)
+        }.verdict
+        #expect(verdict.text == "the certificate of \(target.text) expired \(time) ago")
+    }
+
+    @Test func `the certificate of another host after a redirect is not that of the target`() throws {
+        let own = Situation(Self.web).adding(.http, .target, .answered) {
+            $0.evidence.tls = TLSFacts(isVerified: true, daysLeft: 90)
+        }
+        let before = try #require(own.evidence.results.first)
+        var good = before
+        good.evidence.tls?.daysLeft = 3
+        good.keepCertificate(of: before, redirectedTo: "https://b.example/")
+        #expect(good.evidence.tls?.daysLeft == 90)
+        let bad = Situation(Self.web).allWell.adding(.tls, .target, .invalid(.untrusted)) {
+            $0.evidence.tls = TLSFacts(isVerified: false, issuer: "CN=b")
+            $0.keepCertificate(of: before, redirectedTo: "https://b.example/")
+        }.verdict
+        let fault = "it redirects to https://b.example/, with which TLS fails: untrusted, issued by CN=b"
+        #expect(bad.failurePoint == .tls && bad.text.hasSuffix("fails: \(fault)"), "\(bad.text)")
+        var plain = before
+        plain.evidence.tls = nil
+        good.keepCertificate(of: plain, redirectedTo: nil)
+        #expect(good.evidence.tls != nil)
+        good.keepCertificate(of: plain, redirectedTo: "https://b.example/")
+        #expect(good.evidence.tls == nil)
+    }
+
+    @Test func `a DNS server that is the target decides with its own answers`() {
+        for outcome in [ProbeOutcome.invalid(.serverFailed), .silent] {
+            let target = CheckTarget("dns://203.0.113.7/n", decisive: .dns)
+            let verdict = Situation(target).allWell.target(.dns, outcome).target(.echo, .answered).verdict
+            #expect(verdict.failurePoint == .dns, "\(verdict)")
+            #expect(verdict.decidingProbes.contains { $0.kind == .dns && $0.subject == .target })
+        }
     }
 
     @Test func `the issuer of a certificate that is not trusted is named, and a refusal of STARTTLS is explained`() {

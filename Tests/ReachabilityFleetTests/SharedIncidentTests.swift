@@ -99,6 +99,16 @@ import Testing
         #expect(book.forget(south).map(\.kind) == [.refined] && book.incidents.isEmpty)
     }
 
+    @Test mutating func `a target that only a removed machine reported takes in no other site`() throws {
+        let (removed, other) = (try place("d"), try place("e"))
+        fails(at: removed, from: 100)
+        fails("crm", at: other, from: 101)
+        #expect(book.incidents.count == 1)
+        _ = book.forget(removed)
+        fails(at: try place("d", site: "south"), from: 110)
+        #expect(book.incidents.count == 2 && book.incidents.allSatisfy { !$0.isShared })
+    }
+
     @Test mutating func `a machine that restarts ends its part of a shared incident`() throws {
         let (north, south) = (try place("d"), try place("d", site: "south"))
         fails(at: north, from: 100)

@@ -68,6 +68,10 @@ import Testing
         let stub = Observation.Check(place: "dns", reason: "serverClosed", isLocal: true)
         #expect(Attributor.state(of: Observation(path: .reachable, check: stub)).description == "us.dns")
         #expect(Attributor.reason(of: Observation(path: .notReachable(reason: "noRoute"), check: stub)) == "noRoute")
+        for reason in ["serverFailed", "serverRefused", "serverSilent"] {
+            let target = Observation.Check(place: "dns", reason: reason, isTarget: true)
+            #expect(Attributor.state(of: Observation(path: .reachable, check: target)).description == "them.dns")
+        }
     }
 
     @Test func `a state has the account and the basis of its evidence`() {

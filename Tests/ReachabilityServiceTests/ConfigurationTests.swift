@@ -148,6 +148,14 @@ import Testing
         #expect(try ServiceConfiguration(Self.text("")).fleet?.homeAssistant == nil)
     }
 
+    @Test func `an agent reads only its table`() throws {
+        let others = "[[target]]\nname = \"erp\"\nhost = \"${ABSENT}\"\n[[notify]]\nwebhook = 7\n"
+        let text = "include = \"/absent\"\n" + Self.text("") + others
+        #expect(try ServiceConfiguration(text, for: .agent, variable: { _ in nil }).fleet?.device == "door")
+        #expect(ServiceConfiguration.problems(text, for: .service) != [])
+        #expect(ServiceConfiguration.problems(Self.text("jitter = 1"), for: .agent) != [])
+    }
+
     @Test(arguments: ["", "/a", "a/", "a//b", "a/#", "+", "$SYS", "a/b/c/d/e/f/g/h/i"])
     func `another prefix is refused`(prefix: String) {
         let problems = ServiceConfiguration.problems(Self.text("home-assistant-prefix = \"\(prefix)\""))

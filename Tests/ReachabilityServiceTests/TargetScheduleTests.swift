@@ -38,6 +38,16 @@ import Testing
         #expect(schedule.next(after: Self.at(41), now: Self.at(41.1)) == Self.at(46))
     }
 
+    @Test func `a target that limits the rate of checks is not checked more often`() {
+        let limited = CheckFinding("inconclusive", "retryAfter", sentence: "it limits the rate")
+        var schedule = Self.schedule()
+        _ = Self.take(Self.good, at: 10, &schedule)
+        for start in [40.0, 70] {
+            _ = Self.take(limited, at: start, &schedule)
+            #expect(schedule.next(after: Self.at(start), now: Self.at(start + 0.1)) >= Self.at(start + 15))
+        }
+    }
+
     @Test func `one good check ends an outage, with an uncertainty back to the last bad check`() throws {
         var schedule = Self.schedule(confirm: 1)
         _ = Self.take(Self.good, at: 10, &schedule)

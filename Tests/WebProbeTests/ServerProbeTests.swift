@@ -256,7 +256,7 @@ import WebLab
     @Test(arguments: [
         (UInt8(0x24), UInt8(2), "", ProbeOutcome.answered), (0x24, 9, "", .invalid(.stratumTooHigh)),
         (0xe4, 2, "", .invalid(.notSynchronized)), (0x24, 16, "", .invalid(.notSynchronized)),
-        (0xe4, 0, "RATE", .invalid(.serverRefused)),
+        (0xe4, 0, "RATE", .invalid(.retryAfter)), (0xe4, 0, "DENY", .invalid(.serverRefused)),
         (0x23, 2, "", .invalid(.mismatchedAnswer)),
     ])
     func `each answer of a time server has its outcome`(

@@ -84,6 +84,29 @@ private struct NarrowLine {
         #expect(server.connections == 3)
     }
 
+    @Test func `a page that stalls after large segments arrived is not requested with small ones`() async throws {
+        let world = try await WebWorld()
+        defer { world.close() }
+        let server = try await WebServer(in: world.namespace, .stalledBody(40_000))
+        let address = try #require(IPAddress("127.0.0.1"))
+        var exchange = WebExchange()
+        exchange.content = "end"
+        let request = WebRequest(try TrustedHTTPURL("http://127.0.0.1:\(server.port)/"), exchange)
+        let results = try await world.prober(to: "127.0.0.1")
+            .fetchBoth(.target, request, at: address, RoundClock(limit: .seconds(2)))
+        #expect(results.map(\.outcome) == [.invalid(.stalled)] && server.connections == 1, "\(results)")
+        await server.close()
+    }
+
+    @Test func `a mail server has more time, and a page with expected content a larger window`() throws {
+        var request = WebRequest(try TrustedHTTPURL("https://a.example/"), .handshake)
+        request.patience = .seconds(7)
+        #expect(request.settings(limit: .seconds(3)).timeLimit == .seconds(10))
+        let small = request.window
+        request.exchange.content = "x"
+        #expect(request.window > 4 * small)
+    }
+
     @Test func `a probe that starts late has a second`() {
         let begun = ContinuousClock.now - .seconds(60)
         #expect(RoundClock(limit: .seconds(3), begun: begun).left == .seconds(1))

@@ -21,7 +21,9 @@ import Testing
         ("^$", "", true), ("^$", "x", false), ("x*", "", true), ("(|a)b", "b", true),
         ("\"status\": *\"up\"", "{\"status\":\"up\"}", true),
         ("a+?b", "aab", true), ("^(a|ab)(c|bcd)$", "abcd", true), ("(a*)*c", "aab", false), ("[a-]", "-", true),
-        ("\\n", "a\nb", true),
+        ("\\n", "a\nb", true), ("^[[:digit:]]+$", "12", true), ("[[:digit:]]", ":dig", false),
+        ("^[^[:space:][:punct:]]$", "a", true), ("^[[:alpha:]_][[:alnum:]]$", "_7", true), ("[[:upper:]]", "a", false),
+        ("(?i)[[:lower:]]", "A", true), ("^[[:xdigit:]-]+$", "fF-0", true), ("[a[]", "[", true),
     ])
     func `a pattern matches a part of the text`(pattern: String, text: String, matches: Bool) throws {
         #expect(try TextPattern(pattern).matches(text.utf8) == matches)
@@ -29,7 +31,7 @@ import Testing
 
     @Test(arguments: [
         "", "(", ")", "a)", "(a", "[a", "[]", "*a", "a**", "a{2", "a{3,2}", "a{256}", "{1}", "\\", "\\q", "(?=a)",
-        "[b-a]", "[ä]", "a|*",
+        "[b-a]", "[ä]", "a|*", "[[:word:]]", "[[.a.]]", "[[=a=]]", "(a{1,20}){20}",
         "((a{200}){200}){200}", String(repeating: "a", count: 257), String(repeating: "(", count: 40),
     ])
     func `other texts are not patterns`(text: String) {
@@ -37,7 +39,7 @@ import Testing
     }
 
     /// A search with backtracking would take longer than the age of the universe.
-    @Test(arguments: ["(a*)*b", "(a|a)*b", "(a|aa)+$b", "(a{1,20}){1,20}b"])
+    @Test(arguments: ["(a*)*b", "(a|a)*b", "(a|aa)+$b", "(a{1,10}){1,10}b"])
     func `the time of a search does not explode`(pattern: String) throws {
         #expect(try !TextPattern(pattern).matches([UInt8](repeating: UInt8(ascii: "a"), count: 500)))
     }
@@ -78,7 +80,7 @@ import Testing
         #expect(try requiring("/n", .number("1"), #"{"n":"1"}"#) == "/n is \"1\", not 1")
         #expect(try requiring("/a", .bool(true), #"{"b":true}"#) == "its JSON has no value /a")
         #expect(try requiring("", .bool(true), "false") == "its JSON is false, not true")
-        #expect(try requiring("/a", .bool(true), "<html>") == "its body is not JSON")
+        #expect(try requiring("/a", .bool(true), "<html>") == "its body is not JSON with at most 16 levels")
     }
 
     @Test(arguments: [

@@ -14,7 +14,7 @@
 /// | Place `gateway` | upstream.gateway |
 /// | Place `portal` | upstream.portal |
 /// | Place `upstream`; place `dns` with failing servers; a certificate of an intermediary | upstream.provider, .dns, .interception |
-/// | Places `host`, `service`, `tls`; place `dns` for this name only | them.host, .refused, .http, .tls, .dns |
+/// | Places `host`, `service`, `tls`; place `dns` for this name only, or if the target is the DNS server | them.host, .refused, .http, .tls, .dns |
 /// | Place `push` | them.push |
 /// | An undecided check | unknown.undecided |
 /// | Paused by the configuration or a client | unknown.paused |
@@ -91,7 +91,7 @@ public enum Attributor {
         case "dns":
             let isLocal = localNameReasons.contains(check.reason) || kernelCauses[check.reason] != nil
             if check.isLocal || isLocal { return state(.us, .dns) }
-            return ownNameReasons.contains(check.reason) ? state(.them, .dns) : state(.upstream, .dns)
+            return check.isTarget || ownNameReasons.contains(check.reason) ? state(.them, .dns) : state(.upstream, .dns)
         case "host": return state(.them, .host)
         case "tls":
             return check.reason == "intercepted" ? state(.upstream, .interception) : state(.them, .tls)
@@ -235,6 +235,8 @@ public struct Observation: Hashable, Sendable {
         /// A Boolean value that indicates whether the fault is on this machine although its place suggests otherwise,
         /// for example because this machine runs the name server.
         public var isLocal: Bool
+        /// A Boolean value that indicates whether the target is the DNS server that fails.
+        public var isTarget: Bool
 
         /// Creates the result of a check.
         ///
@@ -242,10 +244,12 @@ public struct Observation: Hashable, Sendable {
         ///   - place: The location of the fault.
         ///   - reason: The reason.
         ///   - isLocal: True if the fault is on this machine although its place suggests otherwise.
-        public init(place: String, reason: String, isLocal: Bool = false) {
+        ///   - isTarget: True if the target is the DNS server that fails.
+        public init(place: String, reason: String, isLocal: Bool = false, isTarget: Bool = false) {
             self.place = place
             self.reason = reason
             self.isLocal = isLocal
+            self.isTarget = isTarget
         }
     }
 

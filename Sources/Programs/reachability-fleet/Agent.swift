@@ -105,10 +105,10 @@ extension AgentOptions {
 }
 
 extension FleetSettings {
-    /// Reads the settings from a service's configuration. If the configuration is invalid, prints its errors and ends the program.
+    /// Reads the settings from the table `[fleet]` of a service's configuration. If the table is invalid, prints its errors and ends the program.
     fileprivate init(file: String) throws {
         let configuration: ServiceConfiguration
-        do { configuration = try Reloader.read(file) } catch {
+        do { configuration = try Reloader.read(file, for: .agent) } catch {
             error.descriptions(in: file).forEach(StandardError.write)
             throw ExitCode(ExitMessage.Status.configuration.rawValue)
         }

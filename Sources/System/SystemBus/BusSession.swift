@@ -176,7 +176,9 @@ extension BusSession {
             case ("org.freedesktop.DBus.Introspectable", "Introspect"): answer.append(.text(introspection))
             default: return 0
             }
-            return min(answer.send(), 1)
+            // A message is sent also if the code is 0, which would let the library answer again.
+            let code = answer.send()
+            return code < 0 ? code : 1
         } catch {
             return library.error_set(failure, "org.freedesktop.DBus.Error.\(error.name)", error.text)
         }

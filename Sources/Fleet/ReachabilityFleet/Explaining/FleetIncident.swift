@@ -43,6 +43,9 @@ package struct FleetIncident: Hashable, Sendable {
         /// True if the machine was silent, or reported an outage that is not the failure of a target.
         var isLocal: Bool { gap != nil || outages.values.contains { $0.failedTarget == nil } }
 
+        /// The targets whose failure the machine has reported.
+        var failedTargets: Set<String> { Set(outages.values.lazy.compactMap(\.failedTarget)) }
+
         /// Whether an outage of the machine explains its silence.
         package var isExplainedByOutage: Bool {
             if case .outage = gap?.evidence.verdict { true } else { false }
@@ -102,8 +105,8 @@ package struct FleetIncident: Hashable, Sendable {
     private var openCount = 0
     /// The number of parts with a fault that is not the failure of a target.
     private var localCount = 0
-    /// The targets whose failure machines have reported.
-    private var targets: Set<String> = []
+    /// The number of parts with a failure of each target.
+    private var targets: [String: Int] = [:]
 
     package init(id: String, site: String, start: Duration) {
         (self.id, self.site, self.start) = (id, site, start)
@@ -176,7 +179,7 @@ package struct FleetIncident: Hashable, Sendable {
     package var target: String? {
         var votes: [String: Int] = [:]
         for part in parts.values {
-            for target in Set(part.outages.values.compactMap(\.failedTarget)) { votes[target, default: 0] += 1 }
+            for target in part.failedTargets { votes[target, default: 0] += 1 }
         }
         return votes.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
     }
@@ -184,7 +187,7 @@ package struct FleetIncident: Hashable, Sendable {
     /// Whether an outage of a machine is the failure of a target that most machines of this incident have reported at
     /// about the same time.
     func isFailure(of target: String, _ start: Duration, _ end: Duration?, at place: DeviceID) -> Bool {
-        guard targets.contains(target), localCount * 2 < parts.count else { return false }
+        guard targets[target] != nil, localCount * 2 < parts.count else { return false }
         if let part = part(of: place) { return part.touches(start, end) }
         let (spread, pause) = (FleetIncidentTracker.spread, FleetIncidentTracker.pause)
         return start <= self.start + spread && self.start <= start + spread
@@ -215,7 +218,8 @@ package struct FleetIncident: Hashable, Sendable {
         if before == nil, let place = place(of: device) { sites.insert(place.site) }
         openCount += (part.isOpen ? 1 : 0) - (before?.isOpen ?? false ? 1 : 0)
         localCount += (part.isLocal ? 1 : 0) - (before?.isLocal ?? false ? 1 : 0)
-        targets.formUnion(part.outages.values.lazy.compactMap(\.failedTarget))
+        count(part.failedTargets, 1)
+        if let before { count(before.failedTargets, -1) }
         if before?.gap?.noticed != part.gap?.noticed {
             silences.replace(before?.gap?.noticed, by: part.gap?.noticed)
             if let gap = part.gap { extend(to: gap.since...gap.noticed) }
@@ -233,9 +237,17 @@ package struct FleetIncident: Hashable, Sendable {
         sites = Set(parts.keys.compactMap { self.place(of: $0)?.site })
         if part.isOpen { openCount -= 1 }
         if part.isLocal { localCount -= 1 }
+        count(part.failedTargets, -1)
         forgottenStart = [forgottenStart, part.start].compactMap(\.self).min()
         silences.replace(part.gap?.noticed, by: nil)
         starts.replace(part.start, by: nil)
+    }
+
+    private mutating func count(_ failed: Set<String>, _ change: Int) {
+        for target in failed {
+            let sum = targets[target, default: 0] + change
+            targets[target] = sum > 0 ? sum : nil
+        }
     }
 
     private mutating func extend(to range: ClosedRange<Duration>) {

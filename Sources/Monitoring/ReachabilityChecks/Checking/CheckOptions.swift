@@ -60,7 +60,8 @@ public struct CheckOptions: Sendable {
     /// The DNS servers to query. If nil, the configured servers.
     public var nameServers: [IPAddress]?
     /// The time after which a round starts no more probes. The default is 3.4 s. A probe that started late may take 1 s longer. The test
-    /// for lost large packets takes up to 5.2 s longer.
+    /// for lost large packets takes up to 5.2 s longer, and a mail server has up to 7 s more for its
+    /// greeting.
     public var timeLimit: Duration = .milliseconds(3400)
 
     /// True on a metered line. Only one DNS server and, if possible, one family are probed, without retries.

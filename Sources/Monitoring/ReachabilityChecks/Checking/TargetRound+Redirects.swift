@@ -73,6 +73,8 @@ extension TargetRound {
             result = ProbeResult(before.request, generation: before.generation, .invalid(.redirectFailed))
             (result.cost, result.evidence.http) = (cost, before.evidence.http)
             result.evidence.detail = "it redirects to \(shown), which does not answer"
+        } else {
+            result.keepCertificate(of: before, redirectedTo: isOwn ? nil : shown)
         }
         return result
     }
@@ -81,5 +83,19 @@ extension TargetRound {
     private func addressPath(to host: String) async -> CheckSite.AddressPath? {
         let entry = await names.addresses(of: host, limit: clock.left)
         return site.addressPaths(to: entry.addresses).first { $0.path.status.isReachable }
+    }
+}
+
+extension ProbeResult {
+    /// Replaces the certificate by that of the target, and names the other host in a fault of its TLS.
+    ///
+    /// - Parameters:
+    ///   - before: The result of the request that was redirected.
+    ///   - url: The URL, if it is that of another host than the target.
+    mutating func keepCertificate(of before: ProbeResult, redirectedTo url: String?) {
+        if let url, let fault = faultOfTLS {
+            evidence.detail = "it redirects to \(url), with which TLS fails: \(fault)"
+        }
+        evidence.tls = before.evidence.tls ?? (url == nil ? evidence.tls : nil)
     }
 }

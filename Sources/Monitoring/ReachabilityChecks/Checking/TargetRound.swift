@@ -146,6 +146,7 @@ struct TargetRound: Sendable {
         case .handshake(let url, let dialogue):
             var request = WebRequest(url, .handshake)
             request.startTLS = dialogue
+            if dialogue != nil { request.patience = min(site.options.timeLimit * 2, .seconds(7)) }
             return [{ [request] in await prober.fetchBoth(.target, request, at: address, clock) }]
         case .name: return []
         case .dns(let query):

@@ -105,6 +105,8 @@ struct ProbeEvidence: Hashable, Sendable {
     var firstAnswer: Duration?
     var retransmits: Int?
     var lost: Int?
+    /// The number of bytes that arrived on the connection.
+    var received: Int?
     /// The path MTU in bytes.
     var pathMTU: Int?
     /// The segment size in bytes.

@@ -41,7 +41,8 @@ extension Prober {
             offset: answer.offset(sent: arrived - received.timing.elapsed, received: arrived)
         )
         if let code = answer.refusal {
-            result.outcome = .invalid(.serverRefused)
+            // The server is well, but received too many requests (RFC 5905, 7.4).
+            result.outcome = .invalid(code == "RATE" ? .retryAfter : .serverRefused)
             result.evidence.detail = "refuses the question with the code \(code)"
         } else if answer.isAlarmed || answer.stratum >= NTPAnswer.unsynchronized {
             result.outcome = .invalid(.notSynchronized)

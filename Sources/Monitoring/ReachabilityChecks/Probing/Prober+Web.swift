@@ -68,7 +68,7 @@ extension Prober {
     private func visit(_ probe: ProbeRequest, _ request: WebRequest, at address: IPAddress) async -> ProbeResult {
         let (port, limit) = (UInt16(request.url.port), probe.limit)
         var settings = settings()
-        settings.receiveBuffer = WebLimits.window(request.purpose)
+        settings.receiveBuffer = request.window
         let connecting = await engine.connect(
             StreamRequest(
                 to: endpoint(address, port: port),
@@ -109,6 +109,7 @@ extension ProbeResult {
 
     /// Adds the kernel's counters. The round-trip time stays that of the handshake, because later values contain pauses of the server.
     mutating func take(_ information: TCPInformation) {
+        evidence.received = information.bytesReceived.map { Int(clamping: $0) }
         evidence.retransmits = information.totalRetransmits
         evidence.lost = information.lost
         evidence.pathMTU = information.pathMTU
@@ -134,6 +135,8 @@ extension Prober {
     ) async -> [ProbeResult] {
         let first = await fetch(subject, request, at: address, limit: clock.left)
         guard first.hasStalled, mayRepeat() else { return [first] }
+        var request = request
+        request.patience = .zero
         var small = await fetchSmall(subject, request, at: address, limit: clock.smallSegments)
         guard small.outcome == .answered else { return [first, small] }
         var control = await fetch(subject, request, at: address, limit: clock.smallSegments)
@@ -147,9 +150,11 @@ extension Prober {
 }
 
 extension ProbeResult {
-    /// True if the connection was established, and then no data arrived.
+    /// True if the connection was established, and then the data stopped before it can have filled large segments.
     fileprivate var hasStalled: Bool {
-        phases[.connect] != nil
+        // The size of segments is not the reason if large ones have arrived.
+        if failedPhase == .transfer, evidence.received.map({ $0 >= WebLimits.trial }) == true { return false }
+        return phases[.connect] != nil
             && (outcome == .silent || outcome == .invalid(.stalled) || outcome == .invalid(.handshakeSilent))
     }
 }

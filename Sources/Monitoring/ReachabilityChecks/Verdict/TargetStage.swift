@@ -56,8 +56,10 @@ enum TargetStage {
             let days = answer.evidence.compactMap(\.evidence.tls?.daysLeft).min(), days < limits.warn
         else { return nil }
         let isUrgent = limits.alert.map { days < $0 } ?? false
-        let time = days < 1 ? "less than a day" : "\(days) more day\(days == 1 ? "" : "s")"
-        let text = "the certificate of \(target.text) is valid for \(time)"
+        // The days are rounded down: -1 is the day after the end.
+        let (count, isOver) = (days < 0 ? -1 - days : days, days < 0)
+        let time = count < 1 ? "less than a day" : "\(count) \(isOver ? "" : "more ")day\(count == 1 ? "" : "s")"
+        let text = "the certificate of \(target.text) \(isOver ? "expired \(time) ago" : "is valid for \(time)")"
         let reason = isUrgent ? ProbeReason.certificateNearlyExpired : .certificateExpiring
         return Finding(.degraded, reason, .proven, isUrgent ? "\(text); renew it now" : text, answer.evidence)
     }
@@ -134,11 +136,10 @@ enum TargetStage {
     private static func ofTLS(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
         for result in results where result.kind == .tls {
             if case .invalid(let reason) = result.outcome,
-                result.evidence.tls != nil || reason != .closedDuringHandshake,
+                result.evidence.tls != nil || result.evidence.detail != nil || reason != .closedDuringHandshake,
                 result.failedPhase != .request || reason == .startTLSRefused
             {
-                let issuer = reason == .untrusted ? result.evidence.tls?.issuer.map { ", issued by \($0)" } : nil
-                let fault = (result.evidence.detail ?? reason.rawValue) + (issuer ?? "")
+                let fault = result.evidence.detail ?? result.faultOfTLS ?? reason.rawValue
                 return Finding(.tls, reason, .proven, "TLS with \(target.text) fails: \(fault)", [result])
             }
         }
@@ -159,6 +160,10 @@ enum TargetStage {
     private static func ofService(_ target: CheckTarget, _ results: [ProbeResult]) -> Finding? {
         for result in results {
             switch result.outcome {
+            // The server is there, and more requests would prolong the refusal.
+            case .invalid(.retryAfter):
+                let text = "\(target.text) limits the rate of requests and did not answer this one"
+                return Finding(.inconclusive, .retryAfter, .proven, text, [result])
             case .invalid(let reason):
                 let text = "\(target.text) gives a wrong answer: \(result.evidence.detail ?? reason.rawValue)"
                 return Finding(.service, reason, .proven, text, [result])
@@ -193,5 +198,14 @@ enum TargetStage {
         guard !echoes.isEmpty, !silent.isEmpty else { return nil }
         let text = "\(target.text) answers echoes, but its port is silent"
         return Finding(.host, .portFiltered, .likely, text, echoes + silent)
+    }
+}
+
+extension ProbeResult {
+    /// The fault of a failed handshake as a part of a sentence, with the issuer of an untrusted certificate. Nil for another result.
+    var faultOfTLS: String? {
+        guard kind == .tls, case .invalid(let reason) = outcome else { return nil }
+        let issuer = reason == .untrusted ? evidence.tls?.issuer : nil
+        return reason.rawValue + (issuer.map { ", issued by \($0)" } ?? "")
     }
 }

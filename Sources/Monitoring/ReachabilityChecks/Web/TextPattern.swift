@@ -1,8 +1,8 @@
 /// A regular expression whose search takes time in proportion to the product of the lengths of text and pattern, whatever both contain.
 ///
 /// The pattern is compiled to a nondeterministic automaton. All its states are followed at the same time, so there is no backtracking. It
-/// works on bytes. The syntax is that of POSIX extended expressions with `\d`, `\w`, `\s` and their negations, `(?:…)`, and `(?i)` at the
-/// beginning. `.` is any byte but a line feed. `^` and `$` are the beginning and the end of the text. There are no references.
+/// works on bytes. The syntax is that of POSIX extended expressions with `\d`, `\w`, `\s` and their negations, the classes `[:alnum:]`,
+/// `[:alpha:]`, `[:digit:]`, `[:lower:]`, `[:punct:]`, `[:space:]`, `[:upper:]` and `[:xdigit:]`, `(?:…)`, and `(?i)` at the beginning. `.` is any byte but a line feed. `^` and `$` are the beginning and the end of the text. There are no references.
 package struct TextPattern: Hashable, Sendable {
     /// The reason why a text is not a pattern.
     package struct Fault: Error, Hashable, Sendable {
@@ -12,6 +12,10 @@ package struct TextPattern: Hashable, Sendable {
         fileprivate init(_ text: String) {
             self.text = text
         }
+
+        fileprivate static let tooComplex = Fault(
+            "is too complex: its elements, counted as often as they are repeated, must be at most about \(TextPattern.mostSteps)"
+        )
     }
 
     /// A step of the automaton. The targets of steps are relative to them.
@@ -29,8 +33,8 @@ package struct TextPattern: Hashable, Sendable {
     package static let longest = 256
     /// The maximum number of repetitions in braces.
     fileprivate static let mostRepetitions = 255
-    /// The maximum number of steps of an automaton.
-    fileprivate static let mostSteps = 2000
+    /// The maximum number of steps of an automaton. A search takes time in proportion to it.
+    package static let mostSteps = 300
 
     /// Compiles a pattern.
     package init(_ text: String) throws(Fault) {
@@ -39,7 +43,7 @@ package struct TextPattern: Hashable, Sendable {
         }
         var parser = PatternParser(text)
         steps = try parser.whole() + [.match]
-        guard steps.count <= Self.mostSteps else { throw Fault("is too complex") }
+        guard steps.count <= Self.mostSteps else { throw .tooComplex }
         self.text = text
     }
 
@@ -202,7 +206,7 @@ private struct PatternParser {
         // Whether the shortest or the longest part matches makes no difference.
         _ = take("?")
         if let byte = current, "*+{".utf8.contains(byte) { throw .init("has two repetitions in a row") }
-        guard steps.count * max(1, most ?? least) <= TextPattern.mostSteps else { throw .init("is too complex") }
+        guard steps.count * max(1, most ?? least) <= TextPattern.mostSteps else { throw .tooComplex }
         var all: [TextPattern.Step] = []
         for _ in 0..<least { all += steps }
         guard let most else {
@@ -270,6 +274,21 @@ private struct PatternParser {
         return byte & 0x20 == 0 ? set.inverted : set
     }
 
+    /// Parses the rest of a class such as `[:digit:]` in brackets.
+    private mutating func classInBrackets() throws(TextPattern.Fault) -> ByteSet {
+        let classes: [(String, ByteSet)] = [
+            ("alnum", ByteSet(ByteSet.digits, ByteSet.lowercase, ByteSet.uppercase)),
+            ("alpha", ByteSet(ByteSet.lowercase, ByteSet.uppercase)), ("digit", ByteSet(ByteSet.digits)),
+            ("lower", ByteSet(ByteSet.lowercase)),
+            ("punct", ByteSet(0x21...0x2f, 0x3a...0x40, 0x5b...0x60, 0x7b...0x7e)),
+            ("space", ByteSet(0x09...0x0d, 0x20...0x20)), ("upper", ByteSet(ByteSet.uppercase)),
+            ("xdigit", ByteSet(ByteSet.digits, 0x41...0x46, 0x61...0x66)),
+        ]
+        for (name, set) in classes where take(":\(name):]") { return set }
+        let names = classes.map { "[:\($0.0):]" }.joined(separator: ", ")
+        throw .init("has an unknown class in brackets; the classes are \(names)")
+    }
+
     /// Parses the rest of a set in brackets.
     private mutating func set() throws(TextPattern.Fault) -> ByteSet {
         let isInverted = take("^")
@@ -281,6 +300,8 @@ private struct PatternParser {
             index += 1
             if byte == UInt8(ascii: "\\") {
                 set.formUnion(try escape())
+            } else if byte == UInt8(ascii: "["), let kind = current, ":.=".utf8.contains(kind) {
+                set.formUnion(try classInBrackets())
             } else if current == UInt8(ascii: "-"), index + 1 < bytes.count, bytes[index + 1] != UInt8(ascii: "]") {
                 let end = bytes[index + 1]
                 guard byte <= end, end < 0x80, end != UInt8(ascii: "\\") else {

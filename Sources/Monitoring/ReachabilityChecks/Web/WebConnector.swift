@@ -23,7 +23,7 @@ struct WebConnector: HTTPConnecting {
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             // One read at a time, so that no read follows the last needed one.
             .channelOption(.maxMessagesPerRead, value: 1)
-            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: WebLimits.largestWindow))
+            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: WebLimits.read))
             .channelInitializer { [request] channel in
                 channel.eventLoop.makeCompletedFuture {
                     try prepare(channel)

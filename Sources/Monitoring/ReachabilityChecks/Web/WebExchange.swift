@@ -72,7 +72,7 @@ package struct WebExchange: Hashable, Sendable {
         if let pattern, !pattern.matches(searched) { return "its body does not match the expected pattern" }
         if values.isEmpty { return nil }
         guard searched.count == body.count else { return "its JSON is longer than \(WebLimits.content) bytes" }
-        guard let document = JSONValue(body) else { return "its body is not JSON" }
+        guard let document = JSONValue(body) else { return "its body is not JSON with at most 16 levels" }
         for requirement in values {
             let name = requirement.pointer.text.isEmpty ? "its JSON" : requirement.pointer.text
             guard let found = requirement.pointer.value(in: document) else { return "its JSON has no value \(name)" }

@@ -23,6 +23,8 @@ struct WebRequest: Hashable, Sendable {
     var exchange = WebExchange()
     /// The dialogue that precedes TLS; nil for none.
     var startTLS: StartTLS?
+    /// The time after the limit that a server has for the dialogue. Some mail servers delay their greeting against spam.
+    var patience = Duration.zero
     /// The number of redirects that may still be followed.
     var redirects = 0
     /// Whether any response is sufficient.
@@ -76,11 +78,8 @@ enum WebLimits {
     static let trial = 4 * 1024
     /// The maximum number of reads.
     static let reads = 1024
-    /// Returns the receive window. It is small because bytes in flight are wasted when enough was read.
-    static func window(_ purpose: WebRequest.Purpose) -> Int32 {
-        purpose == .portalAPI ? 4 * 1024 : Int32(largestWindow)
-    }
-    static let largestWindow = 8 * 1024
+    /// The maximum number of bytes of one read.
+    static let read = 8 * 1024
 
     /// Returns the number of body bytes that are sufficient. It is more than one segment, because large segments may be lost.
     static func enough(_ purpose: WebRequest.Purpose) -> Int {
@@ -93,6 +92,13 @@ enum WebLimits {
 }
 
 extension WebRequest {
+    /// The receive window in bytes. It is small because bytes in flight are wasted when enough was read. A long body would take too many
+    /// round trips with a small window.
+    var window: Int32 {
+        if exchange.readsContent { return 128 * 1024 }
+        return purpose == .portalAPI ? 4 * 1024 : 8 * 1024
+    }
+
     /// The number of body bytes that are sufficient.
     var enough: Int { exchange.readsContent ? WebLimits.content : WebLimits.enough(purpose) }
 
@@ -118,7 +124,7 @@ extension WebRequest {
 
     func settings(limit: Duration) -> TrustedHTTPSettings {
         var settings = TrustedHTTPSettings()
-        settings.timeLimit = limit
+        settings.timeLimit = limit + patience
         settings.maximumHeaderBytes = WebLimits.head
         settings.maximumBodyBytes = purpose == .portalAPI ? WebLimits.portal : .max
         settings.sufficientBodyBytes = purpose == .portalAPI ? nil : enough

@@ -27,9 +27,10 @@ package struct CheckFinding: Hashable, Sendable {
         sentence: String,
         steps: [EvidenceRecord.Step] = [],
         latency: Duration? = nil,
-        isLocal: Bool = false
+        isLocal: Bool = false,
+        isTarget: Bool = false
     ) {
-        observation = Observation.Check(place: place, reason: reason, isLocal: isLocal)
+        observation = Observation.Check(place: place, reason: reason, isLocal: isLocal, isTarget: isTarget)
         (self.confidence, self.sentence, self.steps, self.latency) = (confidence, sentence, steps, latency)
     }
 
@@ -46,6 +47,9 @@ package struct CheckFinding: Hashable, Sendable {
 
     /// A Boolean value that indicates whether the target is up but degraded: it works only partly.
     package var isDegraded: Bool { isGood && observation.place == CheckPlace.degraded.rawValue }
+
+    /// A Boolean value that indicates whether the target limits the rate of checks, so that it must not be checked more often than usual.
+    var isRateLimited: Bool { observation.reason == "retryAfter" }
 
     /// A copy without ``steps``.
     var withoutSteps: CheckFinding {
@@ -102,7 +106,8 @@ extension CheckFinding {
             sentence: verdict.text,
             steps: steps,
             latency: isAnswered ? phases : nil,
-            isLocal: report.isNameServiceAtFault
+            isLocal: report.isNameServiceAtFault,
+            isTarget: verdict.decidingProbes.contains { $0.kind == .dns && $0.subject == .target }
         )
         certificateEnd = report.allProbes.lazy.filter(\.isAboutTarget).compactMap(\.certificateEnd).min()
     }

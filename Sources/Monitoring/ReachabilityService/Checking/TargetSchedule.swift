@@ -174,10 +174,11 @@ package struct TargetSchedule: Sendable {
     ///   - begun: The start of the last check.
     ///   - now: The end of the last check.
     package func next(after begun: LedgerInstant, now: LedgerInstant) -> LedgerInstant {
-        if let doubt, doubt.count < settings.confirm, current?.isGood ?? true {
+        let isRateLimited = (doubt?.finding ?? current)?.isRateLimited == true
+        if let doubt, doubt.count < settings.confirm, current?.isGood ?? true, !isRateLimited {
             return max(now, begun + Self.repetition)
         }
-        guard current?.isGood == true else { return max(now, begun + settings.intervalWhenDown) }
+        guard current?.isGood == true || isRateLimited else { return max(now, begun + settings.intervalWhenDown) }
         // The check is placed at the offset of the target, so that targets that recovered together are not checked together forever.
         let earliest = begun + settings.interval / 2 - phase
         let past = earliest.remainder(of: settings.interval)

@@ -33,10 +33,12 @@ struct ConfigurationFiles: Hashable, Sendable {
     /// - Parameters:
     ///   - text: The main file.
     ///   - directory: The directory for a relative path, with a slash at its end; nil for the current directory.
-    init(_ text: String, in directory: String?) throws(ConfigurationProblems) {
+    ///   - keys: The keys that are read; nil for all.
+    init(_ text: String, in directory: String?, only keys: Set<String>? = nil) throws(ConfigurationProblems) {
         do throws(ConfigurationProblem) { nodes = try TOMLNode.parse(text) } catch {
             throw ConfigurationProblems([error])
         }
+        if let keys { nodes = nodes.filter { keys.contains($0.key) } }
         parts = [Part(file: nil, lines: KeyLines(text))]
         guard case .string(let name)? = nodes["include"], !name.isEmpty else { return }
         let path = name.hasPrefix("/") ? name : (directory ?? "") + name

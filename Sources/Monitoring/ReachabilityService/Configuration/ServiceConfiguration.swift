@@ -54,6 +54,8 @@ package struct ServiceConfiguration: Hashable, Sendable {
         case service
         /// The hub of a fleet, which has no targets.
         case hub
+        /// The agent of a fleet. Only the table `[fleet]` is read: other tables may need files and variables that only the service has.
+        case agent
     }
 
     /// Parses a configuration.
@@ -69,7 +71,7 @@ package struct ServiceConfiguration: Hashable, Sendable {
         for reader: Reader = .service,
         variable: (String) -> String? = { EnvironmentVariable.value(of: $0) }
     ) throws(ConfigurationProblems) {
-        files = try ConfigurationFiles(text, in: directory)
+        files = try ConfigurationFiles(text, in: directory, only: reader == .agent ? ["fleet", "schema"] : nil)
         let findings = TableReader.Findings()
         let root = TableReader(files.expanded(variable, findings), path: "", findings)
         if root.text("include")?.isEmpty == true { root.report("include", "must be the path of a directory") }
@@ -87,11 +89,11 @@ package struct ServiceConfiguration: Hashable, Sendable {
                 table.report(key, "not supported by a hub, which keeps incidents for history.keep")
             }
         }
+        if reader != .hub { fleet = root.table("fleet").flatMap { FleetSettings($0) } }
         if reader == .service {
             let anchors = root.table("anchors").map { Self.anchors($0) } ?? []
             targets = Self.targets(root, CheckReader(anchors: anchors, directory: directory))
             maintenance = Self.maintenance(root, targets: targets)
-            fleet = root.table("fleet").flatMap { FleetSettings($0) }
             gates = Self.gates(root, targets: targets)
             statusPage = root.table("status-page").map { StatusPageSettings($0, targets: Set(targets.map(\.name))) }
             listen.statusPage = statusPage?.listen
