@@ -261,7 +261,6 @@ let package = Package(
         .program("TrustBenchmark", at: "Benchmarks/trust", ["ServerTrust", "TrustForge"]),
         .program("RequestBenchmark", at: "Benchmarks/requests", ["ReachabilityRequests"], asyncHTTPClient),
         .program("SocketBenchmark", at: "Benchmarks/sockets", ["LinuxSupport"]),
-
         .tests("LinuxSupportTests", ["SystemBus", "BusLab"]),
         .tests("NetlinkTests", ["CNetlink", "CLinux"]),
         .tests("NetworkReachabilityTests", ["NetworkDiagnostics", "CNetlink", "CLinux"], logging),
@@ -300,9 +299,7 @@ let package = Package(
         .tests("ReachabilityLedgerTests", ["ReachabilityLedger"]),
         .tests(
             "ReachabilityServiceTests",
-            [
-                "ReachabilityChecks", "ReachabilityRetry", "ServerTrust", "ServiceLab", "TrustForge", "WebLab",
-            ] + service,
+            ["ReachabilityChecks", "ReachabilityRetry", "ServerTrust", "ServiceLab", "TrustForge", "WebLab"] + service,
             certificates + database
         ),
         .tests(
@@ -328,9 +325,8 @@ let package = Package(
         .tests(
             "ProgramTests",
             [
-                "CommandLineSupport", "NetworkDiagnostics", "TrustForge", "ServerTrust",
-                "ReachabilityChecks", "ReachabilityRetry", "ReachabilityRequests", "ReachabilityOutbox",
-                "ReachabilityFleetAgent",
+                "CommandLineSupport", "NetworkDiagnostics", "TrustForge", "ServerTrust", "ReachabilityChecks",
+                "ReachabilityRetry", "ReachabilityRequests", "ReachabilityOutbox", "ReachabilityFleetAgent",
             ] + programs,
             commandLine + certificates
         ),
