@@ -29,6 +29,11 @@ import Testing
         #expect(try TextPattern(pattern).matches(text.utf8) == matches)
     }
 
+    @Test func `an end that may not be the end of the text does not match`() throws {
+        #expect(try !TextPattern("it$").matches("it".utf8, isWhole: false))
+        #expect(try TextPattern("it").matches("it".utf8, isWhole: false))
+    }
+
     @Test(arguments: [
         "", "(", ")", "a)", "(a", "[a", "[]", "*a", "a**", "a{2", "a{3,2}", "a{256}", "{1}", "\\", "\\q", "(?=a)",
         "[b-a]", "[ä]", "a|*", "[[:word:]]", "[[.a.]]", "[[=a=]]", "(a{1,20}){20}",
@@ -189,6 +194,17 @@ import Testing
                 let report = try await check(world, "http://a.example:\(server.port)/") { $0.content = "end" }
                 #expect((report.verdict.failurePoint == .works) == (size == sizes[0]), "\(report.verdict)")
             }
+        }
+    }
+
+    @Test func `a page that never ends is read until it contains the expected text`() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"
+        let reply = ScriptedReply(pieces: [Array((head + "it is well").utf8)], then: .stay)
+        try await run({ _ in reply }) { world, server in
+            let report = try await check(world, "http://a.example:\(server.port)/") {
+                ($0.content, $0.pattern) = ("well", try? TextPattern("^it is"))
+            }
+            #expect(report.verdict.failurePoint == .works && server.connections == 1, "\(report.verdict)")
         }
     }
 

@@ -31,6 +31,7 @@ struct HTTPExchange: Sendable {
     let tls: ServerTrustHandlerFactory?
     let connector: any HTTPConnecting
     let loop: any EventLoop
+    var suffices: (@Sendable ([UInt8]) -> Bool)?
 
     func run() async -> HTTPTrace {
         let target = ConnectionTarget(request.url, settings)
@@ -92,7 +93,9 @@ struct HTTPExchange: Sendable {
         if settings.endsWithHandshake { return state.finish() }
         let pipeline = channel.pipeline.syncOperations
         try addHTTPHandlers(to: pipeline, informational: .forward)
-        try pipeline.addHandler(ResponseHandler(request, head: head, settings, state: state))
+        let handler = ResponseHandler(request, head: head, settings, state: state)
+        handler.suffices = suffices
+        try pipeline.addHandler(handler)
     }
 
     /// Adds the encoder and the decoder. The decoder is behind the encoder, because it must receive the method of the
@@ -248,6 +251,9 @@ final class ResponseHandler: ChannelInboundHandler {
     private var informational = 0
     private var hasHead = false
     private var body: [UInt8] = []
+    var suffices: (@Sendable ([UInt8]) -> Bool)?
+    /// The length of the body at which the next part is examined.
+    private var nextLength = 1
 
     init(_ request: TrustedHTTPRequest, head: HTTPRequestHead, _ settings: TrustedHTTPSettings, state: HTTPRequestState)
     {
@@ -310,6 +316,10 @@ final class ResponseHandler: ChannelInboundHandler {
                 throw .bodyTooLarge(limit: settings.maximumBodyBytes)
             }
             body.append(contentsOf: bytes.readableBytesView)
+            if hasHead, let suffices, body.count >= nextLength {
+                nextLength = body.count * 2
+                if suffices(body) { return true }
+            }
         case .end: return hasHead
         }
         return hasHead && settings.sufficientBodyBytes.map { body.count >= $0 } == true

@@ -60,10 +60,13 @@ package struct TrustedHTTPClient: Sendable {
 
     /// Sends a request, and returns its stages, even if it fails.
     ///
+    /// - Parameter suffices: Returns whether a part of the body from its beginning is sufficient; nil to apply only the
+    ///   settings. It is called for ever longer parts, each at least twice as long as the one before.
     /// - Throws: ``TrustedHTTPFailure`` if the request is invalid. Nothing is sent in this case.
     package func trace(
         _ request: TrustedHTTPRequest,
-        settings: TrustedHTTPSettings? = nil
+        settings: TrustedHTTPSettings? = nil,
+        suffices: (@Sendable ([UInt8]) -> Bool)? = nil
     ) async throws(TrustedHTTPFailure) -> HTTPTrace {
         let settings = settings ?? self.settings
         let head = try request.head(forProxy: request.url.scheme == .http ? settings.proxy : nil)
@@ -76,7 +79,8 @@ package struct TrustedHTTPClient: Sendable {
             settings: settings,
             tls: tls,
             connector: connector,
-            loop: connector.nextLoop()
+            loop: connector.nextLoop(),
+            suffices: suffices
         ).run()
     }
 }

@@ -91,7 +91,7 @@ extension Prober {
         )
         let limits = request.settings(limit: limit - connecting.duration)
         do throws(TrustedHTTPFailure) {
-            let trace = try await client.trace(request.http, settings: limits)
+            let trace = try await client.trace(request.http, settings: limits, suffices: request.exchange.searches)
             result.take(trace, of: request, recorder, now: trust.now())
         } catch {
             result.take(error, of: request)

@@ -48,7 +48,9 @@ package struct TextPattern: Hashable, Sendable {
     }
 
     /// Returns whether any part of the text matches.
-    package func matches(_ text: some Collection<UInt8>) -> Bool {
+    ///
+    /// - Parameter isWhole: False if more text may follow, so that its end is not the end of the text.
+    package func matches(_ text: some Collection<UInt8>, isWhole: Bool = true) -> Bool {
         var (now, next) = (States(steps.count), States(steps.count))
         var isStart = true
         for byte in text {
@@ -60,6 +62,7 @@ package struct TextPattern: Hashable, Sendable {
             now.removeAll()
             swap(&now, &next)
         }
+        guard isWhole else { return false }
         // At the end of the text, states may pass `$`.
         var last = States(steps.count)
         return add(0, to: &last, isStart: isStart, isEnd: true)

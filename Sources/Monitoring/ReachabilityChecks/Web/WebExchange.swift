@@ -44,6 +44,15 @@ package struct WebExchange: Hashable, Sendable {
     /// True if the body of the response has requirements.
     var readsContent: Bool { content != nil || pattern != nil || !values.isEmpty }
 
+    /// Returns whether the beginning of a body contains the expected text and pattern. Nil if a whole body is required.
+    var searches: (@Sendable ([UInt8]) -> Bool)? {
+        guard values.isEmpty, content != nil || pattern != nil else { return nil }
+        return { [content, pattern] body in
+            if let content, body[...].firstRange(of: Array(content.utf8)) == nil { return false }
+            return pattern?.matches(body, isWhole: false) ?? true
+        }
+    }
+
     /// True if a repetition of the request changes nothing on the server (RFC 9110, 9.2.1).
     var isSafe: Bool { ["GET", "HEAD", "OPTIONS"].contains(method) }
 
