@@ -92,7 +92,7 @@ struct Statement: ParsableCommand {
             Exit status: 0 printed, 64 usage error, 69 no service, 74 output error, 77 no
             permission.
 
-            The month begins in the time zone of the service. The SHA-256 in the output is
+            The month begins in the time zone of the service. The checksum in the output is
             that of the output of --format csv.
             """
     )
