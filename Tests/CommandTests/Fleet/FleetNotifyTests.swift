@@ -64,7 +64,8 @@ struct FleetNotifyTests {
         let socket = ["--socket", directory.file("hub.sock")]
         let list = try await Command.run(["fleet", "incidents", "--open"] + socket)
         #expect(list.output.contains(" erp is down from 3 of 4 sites (north, south, west): them.host for "), "\(list)")
-        #expect(try await Command.run(["fleet", "incidents", "--site", "south"] + socket).output == list.output)
+        let south = try await Command.run(["fleet", "incidents", "--site", "south"] + socket)
+        #expect(south.output.contains("erp is down from 3 of 4 sites"), "\(south)")
         #expect(try await Command.run(["fleet", "incidents", "--site", "east"] + socket).output.isEmpty)
         #expect(try await hub.end() == 0)
     }
