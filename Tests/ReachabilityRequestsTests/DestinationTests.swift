@@ -155,7 +155,7 @@ struct DestinationTests {
             #expect(FileName.size(of: "\(download.path).part") == nil && FileName.size(of: download.path) == nil)
             let broken = try lab.session().download(resumingWith: Data("x".utf8))
             let error = await broken.serializingDownloadedFileURL().response.error
-            #expect(error?.description.contains("can be continued") == true)
+            #expect(error?.description.contains("the resume data is damaged") == true)
         }
     }
 }
