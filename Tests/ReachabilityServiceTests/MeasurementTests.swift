@@ -75,7 +75,10 @@ import Testing
 
     @Test func `a window keeps a maximum number of samples`() throws {
         var window = try Self.window([.loss: 0.5])
-        for second in 0..<3000 as Range<Int64> { window.add([], lost: second < 2000 ? 1 : 0, at: Self.at(second / 2)) }
+        for number in 0..<3000 as Range<Int64> {
+            let lost = number < 2000 ? 1 : 0
+            window.add([], answered: 1 - lost, lost: lost, at: Self.at(number / 2))
+        }
         #expect(window.values[.loss] == 0)
     }
 
