@@ -10,6 +10,30 @@ import Testing
 
 /// Thresholds of latency, loss and jitter, and bursts.
 @Suite struct MeasurementTests {
+    /// A service with a fake kernel and clock, and the checked target `erp` with a threshold of loss over a minute.
+    private struct World: ServiceWorld {
+        let kernel = FakeKernel.connected()
+        let manager: NetworkReachabilityManager
+        let service: MonitoringService
+
+        init(loss: Double) throws {
+            manager = try NetworkReachabilityManager(kernel: kernel)
+            service = MonitoringService(clock: .fake(kernel.clock), makeProber: { _, _ in SilentProber() })
+            var settings = CheckSettings([.init(nil)])
+            settings.thresholds = [.loss: Threshold(limit: loss, window: .seconds(60))]
+            service.insert(ServiceTarget(name: "erp", host: nil, checks: settings), manager)
+            flush()
+        }
+
+        /// Ends a check five seconds after the last one.
+        func find(_ finding: CheckFinding) {
+            guard let turn = service.state.withLock({ $0.checks["erp"]?.turn }) else { return }
+            kernel.clock.advance(by: .seconds(5))
+            _ = service.take(finding, of: "erp", turn, from: kernel.clock.boot, to: kernel.clock.boot)
+            flush()
+        }
+    }
+
     private static func at(_ seconds: Int64) -> LedgerInstant { LedgerInstant(nanoseconds: seconds * 1_000_000_000) }
 
     private static func window(_ thresholds: [Measure: Double], burst: BurstSettings? = nil) throws -> MeasurementWindow
@@ -97,19 +121,8 @@ import Testing
     }
 
     @Test func `a checked target is degraded by slow checks, and checks during an outage do not count`() throws {
-        let kernel = FakeKernel.connected()
-        let manager = try NetworkReachabilityManager(kernel: kernel)
-        let service = MonitoringService(clock: .fake(kernel.clock), makeProber: { _, _ in SilentProber() })
-        var settings = CheckSettings([.init(nil)])
-        settings.thresholds = [.loss: Threshold(limit: 0.1, window: .seconds(60))]
-        service.insert(ServiceTarget(name: "erp", host: nil, checks: settings), manager)
-        service.flush()
-        func find(_ finding: CheckFinding) {
-            guard let turn = service.state.withLock({ $0.checks["erp"]?.turn }) else { return }
-            kernel.clock.advance(by: .seconds(5))
-            _ = service.take(finding, of: "erp", turn, from: kernel.clock.boot, to: kernel.clock.boot)
-            service.flush()
-        }
+        let world = try World(loss: 0.1)
+        let (service, find) = (world.service, world.find)
         var state: String? { service.snapshot.accounting.accounts["erp"]?.ledger.current.state.description }
         for _ in 0..<10 { find(Self.good) }
         #expect(state == "up")
@@ -132,27 +145,15 @@ import Testing
     }
 
     @Test func `faults of the provider and the failures that confirm an outage are no loss`() throws {
-        let kernel = FakeKernel.connected()
-        let manager = try NetworkReachabilityManager(kernel: kernel)
-        let service = MonitoringService(clock: .fake(kernel.clock), makeProber: { _, _ in SilentProber() })
-        var settings = CheckSettings([.init(nil)])
-        settings.thresholds = [.loss: Threshold(limit: 0.01, window: .seconds(60))]
-        service.insert(ServiceTarget(name: "erp", host: nil, checks: settings), manager)
-        service.flush()
-        func find(_ finding: CheckFinding) {
-            guard let turn = service.state.withLock({ $0.checks["erp"]?.turn }) else { return }
-            kernel.clock.advance(by: .seconds(5))
-            _ = service.take(finding, of: "erp", turn, from: kernel.clock.boot, to: kernel.clock.boot)
-            service.flush()
-        }
-        for _ in 0..<8 { find(Self.good) }
-        find(CheckFinding("upstream", "silent", sentence: "the provider is silent"))
-        find(Self.good)
-        for _ in 0..<2 { find(CheckFinding("host", "silent", sentence: "it is silent")) }
-        find(Self.good)
-        #expect(service.measurements["erp"]?[.loss] == 0)
-        #expect(service.snapshot.accounting.accounts["erp"]?.ledger.current.state.description == "up")
-        service.endChecks()
+        let world = try World(loss: 0.01)
+        for _ in 0..<8 { world.find(Self.good) }
+        world.find(CheckFinding("upstream", "silent", sentence: "the provider is silent"))
+        world.find(Self.good)
+        for _ in 0..<2 { world.find(CheckFinding("host", "silent", sentence: "it is silent")) }
+        world.find(Self.good)
+        #expect(world.service.measurements["erp"]?[.loss] == 0)
+        #expect(world.service.snapshot.accounting.accounts["erp"]?.ledger.current.state.description == "up")
+        world.service.endChecks()
     }
 
     @Test func `the round trips of bursts replace the latencies of checks in the history`() throws {
