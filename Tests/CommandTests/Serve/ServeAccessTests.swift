@@ -75,7 +75,7 @@ import X509
         )
         world.lab.command.signal(SIGHUP)
         try await world.lab.command.untilErrors(
-            contain: "access.key: the key of \(world.directory.path)/server.key does not"
+            contain: "access.key: cannot use the key of \(world.directory.path)/server.key"
         )
         #expect(try await world.shown() == before)
         #expect(try await world.status("-u :\(world.reader) URL/v1/status") == "200")
