@@ -16,7 +16,6 @@ import Testing
     {
         try await withFaultServer { server in
             try await withClient { client in
-                let begun = ContinuousClock.now
                 let error = try await #require(throws: RetryError.self) {
                     try await client.execute(
                         HTTPClientRequest(url: server.url()),
@@ -25,9 +24,8 @@ import Testing
                     ) { try await $0.body.collect(upTo: 1 << 20) }
                 }
                 #expect(error.ending == .deadlineExpired && error.attempts.count == 1)
+                // If a timeout of the client had ended it, that would be the last error.
                 #expect((error.lastError as? StatusFailure)?.status == status)
-                // The client's own timeouts are a minute.
-                #expect(.now - begun < .seconds(30))
             }
         }
     }
