@@ -85,9 +85,12 @@ package final class BusPublisher: Sendable {
         }
         let snapshot = service.snapshot
         var tables = names == nil ? [:] : known
-        let changed = names.map { Array($0) } ?? snapshot.order
-        for name in changed where tables[name] != nil || tables.count < targetLimit {
-            tables[name] = snapshot.busTable(of: name)
+        for name in names ?? [] where tables[name] != nil { tables[name] = snapshot.busTable(of: name) }
+        let limit = min(targetLimit, snapshot.order.count)
+        if tables.count < limit {
+            for name in snapshot.order where tables[name] == nil && tables.count < limit {
+                tables[name] = snapshot.busTable(of: name)
+            }
         }
         state.withLock { $0.tables = tables }
         let manager = snapshot.order.first.flatMap { service.manager(of: $0) }
