@@ -110,7 +110,7 @@ import Testing
                 options.anchors = try ["https://192.0.2.9/", "http://203.0.113.7:81/", "http://203.0.113.7:82/"].map {
                     try CheckOptions.Anchor($0)
                 }
-                options = options.thrifty(1)
+                options = options.metered(1)
                 #expect(options.anchors.map(\.url.port) == [82])
                 if !hasAnchor { options.anchors = [] }
                 // A machine that stalls repeats a question whose answer has arrived meanwhile.

@@ -190,7 +190,7 @@ import WebLab
         }
         #expect(result.outcome == .answered && result.kind == .ssh, "\(result)")
         #expect(result.evidence.ssh == SSHFacts(identification: "SSH-2.0-Lab_1\\u{1b} x"))
-        #expect(Set(result.phases.keys) == [.connect, .request] && result.peerSpoke && !result.isVerified)
+        #expect(Set(result.phases.keys) == [.connect, .request] && result.peerAnswered && !result.isVerified)
     }
 
     @Test func `each fault of an SSH server has its reason`() async throws {
@@ -284,6 +284,6 @@ import WebLab
             .askTime(of: address, port: server.port, stratum: 3, limit: limit)
         #expect(result.outcome == outcome && result.kind == .ntp, "\(result)")
         #expect((result.evidence.ntp?.stratum == stratum) == (outcome != .invalid(.mismatchedAnswer)))
-        #expect(result.peerSpoke && (result.failedPhase == nil) == (outcome == .answered))
+        #expect(result.peerAnswered && (result.failedPhase == nil) == (outcome == .answered))
     }
 }

@@ -79,12 +79,12 @@ import Testing
     }
 
     @Test func `a router is made to send three errors in three seconds`() {
-        var routers = RouterPatience<IPAddress>()
+        var routers = RouterErrorLimit<IPAddress>()
         let (one, other) = (Situation.gateway, Situation.hop)
-        #expect((0..<5).map { _ in routers.provoke(one, at: .seconds(1)) } == [true, true, true, false, false])
+        #expect((0..<5).map { _ in routers.permitError(one, at: .seconds(1)) } == [true, true, true, false, false])
         let answers = [
-            routers.provoke(other, at: .seconds(1)), routers.provoke(one, at: .milliseconds(3999)),
-            routers.provoke(one, at: .seconds(4)),
+            routers.permitError(other, at: .seconds(1)), routers.permitError(one, at: .milliseconds(3999)),
+            routers.permitError(one, at: .seconds(4)),
         ]
         #expect(answers == [true, false, true])
         #expect(routers.withheld == 3)

@@ -20,7 +20,7 @@ import Testing
         let (one, other) = try (CheckOptions.Anchor("http://a.example/"), CheckOptions.Anchor("http://b.example/"))
         let start = ContinuousClock.now
         func rest(_ result: ProbeResult, after time: Duration) -> [CheckOptions.Anchor] {
-            let rest = AnchorRest()
+            let rest = AnchorPauses()
             rest.note([result], of: one, at: start)
             return rest.awake([one, other], at: start + time)
         }
@@ -61,7 +61,7 @@ import Testing
 
     @Test func `on a slow line rounds have more time, up to eight seconds`() {
         let usual = CheckOptions().timeLimit
-        var patience = RoundPatience()
+        var patience = RoundTimeLimit()
         func note(_ milliseconds: Int...) {
             patience.note(
                 milliseconds.map { time in

@@ -150,10 +150,10 @@ import Testing
     }
 
     @Test(arguments: [(false, 60), (true, 600)])
-    func `without passive proof a cheap probe is sent at its interval`(isMetered: Bool, seconds: Int) {
+    func `without passive proof a minimal probe is sent at its interval`(isMetered: Bool, seconds: Int) {
         var line = working(isMetered: isMetered)
         line.advance(to: .seconds(6100))
-        #expect(line.rounds.allSatisfy { $0.kind == .cheap })
+        #expect(line.rounds.allSatisfy { $0.kind == .minimal })
         #expect(line.gaps.allSatisfy { $0 >= .seconds(seconds) && $0 < .seconds(seconds + 1) }, "\(line.gaps)")
         #expect(line.rounds.count >= 6000 / (seconds + 1))
         #expect(line.schedule.state == .works && line.notified.isEmpty)
@@ -162,11 +162,11 @@ import Testing
     @Test func `anchors are queried every 15 minutes`() {
         var line = working(.init(contactsOthers: true))
         line.advance(to: .seconds(3700))
-        let full = line.rounds.filter { $0.kind != .cheap }
+        let full = line.rounds.filter { $0.kind != .minimal }
         #expect(full.count == 4, "\(full)")
         var metered = working(.init(contactsOthers: true), isMetered: true)
         metered.advance(to: .seconds(86_400))
-        #expect(metered.rounds.allSatisfy { $0.kind == .cheap })
+        #expect(metered.rounds.allSatisfy { $0.kind == .minimal })
     }
 
     @Test func `a round follows the announced end of a session`() {
@@ -199,11 +199,11 @@ import Testing
         #expect(line.rounds.prefix(3).map { $0.time - start } == [.zero, .seconds(1), .seconds(3)])
     }
 
-    @Test func `an unanswered cheap probe starts rounds`() {
+    @Test func `an unanswered minimal probe starts rounds`() {
         var line = working()
         line.verdict = .silent
         line.advance(by: .seconds(70))
-        #expect(line.rounds.first?.kind == .cheap && line.notified == [.silent])
+        #expect(line.rounds.first?.kind == .minimal && line.notified == [.silent])
     }
 
     @Test func `a fault that a host reports is accepted immediately`() {
@@ -219,10 +219,10 @@ import Testing
         var line = working()
         line.finding = .trouble(.stalled)
         line.advance(to: .seconds(900))
-        #expect(line.rounds.filter { $0.kind != .cheap }.count == 2)
+        #expect(line.rounds.filter { $0.kind != .minimal }.count == 2)
         #expect(line.notified.isEmpty && line.schedule.state == .works)
         line.advance(to: .seconds(1000))
-        #expect(line.rounds.filter { $0.kind != .cheap }.count == 4)
+        #expect(line.rounds.filter { $0.kind != .minimal }.count == 4)
     }
 
     @Test func `rounds that disagree are inconclusive`() {

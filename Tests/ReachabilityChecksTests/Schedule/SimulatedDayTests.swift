@@ -30,10 +30,10 @@ import Testing
         #expect(line.spent(on: .idle).packets == 0)
     }
 
-    @Test func `a day without traffic costs cheap probes`() {
+    @Test func `a day without traffic costs minimal probes`() {
         let line = day(isMetered: false)
         #expect(line.notified.isEmpty)
-        #expect(line.rounds.count > 1400 && line.rounds.allSatisfy { $0.kind == .cheap })
+        #expect(line.rounds.count > 1400 && line.rounds.allSatisfy { $0.kind == .minimal })
         #expect(line.spent(on: .idle).bytes <= 250_000)
         let metered = day(isMetered: true, contactsOthers: true)
         #expect(metered.rounds.count > 140 && metered.spent(on: .idle, isMetered: true).bytes <= 25_000)
@@ -41,7 +41,7 @@ import Testing
 
     @Test func `a day without traffic costs anchor rounds`() {
         let line = day(isMetered: false, contactsOthers: true)
-        #expect(line.rounds.filter { $0.kind != .cheap }.count >= 94)
+        #expect(line.rounds.filter { $0.kind != .minimal }.count >= 94)
         #expect(line.spent(on: .idle).bytes <= 250_000 && line.spent(on: .anchors).bytes <= 1_600_000)
     }
 

@@ -12,7 +12,7 @@ struct SimulatedLine {
     var finding = PassiveFinding.silent
     var cost: (RoundKind) -> ProbeCost = { kind in
         switch kind {
-        case .cheap: ProbeCost(packets: 2, bytes: 170)
+        case .minimal: ProbeCost(packets: 2, bytes: 170)
         case .private: ProbeCost(packets: 16, bytes: 2200)
         case .brief: ProbeCost(packets: 24, bytes: 4000)
         case .full: ProbeCost(packets: 44, bytes: 10_000)

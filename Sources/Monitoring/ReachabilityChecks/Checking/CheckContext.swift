@@ -143,7 +143,7 @@ final class CheckContexts: Sendable {
         /// The number of network changes so far.
         var epoch: UInt64 = 0
         var listening: Cancellation?
-        var patience = RoundPatience()
+        var patience = RoundTimeLimit()
         var rounds = 0
         var isOver = false
     }
@@ -213,7 +213,7 @@ final class CheckContexts: Sendable {
         }
         var site = try CheckSite(options, out: out, gate: gate, engine: engine)
         if isContinuous, site.path.isExpensive {
-            site = try CheckSite(options.thrifty(round), out: out, gate: gate, engine: site.engine)
+            site = try CheckSite(options.metered(round), out: out, gate: gate, engine: site.engine)
         }
         let context = context(of: site, after: latest, epoch)
         // The previous context is released outside the lock.

@@ -97,7 +97,7 @@ public struct CheckOptions: Sendable {
     /// Returns the options for a metered line: one anchor without TLS, and no captive portal API, because that requires TLS.
     ///
     /// - Parameter turn: The number of the round. Rounds use the anchors in turn.
-    func thrifty(_ turn: Int) -> CheckOptions {
+    func metered(_ turn: Int) -> CheckOptions {
         var options = self
         let plain = anchors.filter { $0.url.scheme == .http }
         options.anchors = plain.isEmpty ? [] : [plain[turn % plain.count]]

@@ -31,7 +31,7 @@ struct CheckQueue {
     }
 
     /// A job that has been started.
-    private struct Begun {
+    private struct StartedJob {
         var job: Job
         let context: CheckContext
         let clock: RoundClock
@@ -77,7 +77,7 @@ struct CheckQueue {
     private var order: ArraySlice<Int> = []
     private var probing = 0
     private var rounds = 0
-    private var begun: [Int: Begun] = [:]
+    private var begun: [Int: StartedJob] = [:]
     private var answers: [Answer] = []
     private var learning: Task<Void, Never>?
     private var preparing: Task<Void, Never>?
@@ -108,7 +108,7 @@ struct CheckQueue {
         await withTaskCancellationHandler {
             while !isClosed || !open.isEmpty {
                 beginJobs()
-                goOnAlone()
+                startLateRounds()
                 // All jobs may have failed immediately.
                 if isClosed, open.isEmpty { break }
                 for message in await messages.take(until: moment) { take(message) }
@@ -264,13 +264,13 @@ struct CheckQueue {
         }
     }
 
-    private func started(_ job: Job, _ context: CheckContext) -> Begun {
+    private func started(_ job: Job, _ context: CheckContext) -> StartedJob {
         let isFresh = contexts.isContinuous && (job.freshness == .fresh || job.target == nil)
-        return Begun(job, context, isFresh: isFresh)
+        return StartedJob(job, context, isFresh: isFresh)
     }
 
     /// Starts a round for each target that has not answered in time.
-    private mutating func goOnAlone() {
+    private mutating func startLateRounds() {
         while let number = order.first {
             if let job = begun[number], job.isProbing {
                 guard Task.isCancelled || job.clock.elapsed >= contexts.targetsFirst else { return }
@@ -333,11 +333,11 @@ struct CheckQueue {
         let context = job.context
         var evidence = answer.evidence
         if !context.isEnough {
-            guard let line = context.line.known(since: job.since) else { return learn(context.line, since: job.since) }
+            guard let line = context.line.known(since: job.since) else { return follow(context.line, since: job.since) }
             evidence.take(line)
         }
         if TargetStage.isDoubtful(evidence) {
-            guard let interception = context.interception.known() else { return learn(context.interception) }
+            guard let interception = context.interception.known() else { return follow(context.interception) }
             evidence.results += interception.results
         }
         let (results, round) = context.segmentResults(evidence)
@@ -352,7 +352,7 @@ struct CheckQueue {
         }
     }
 
-    private mutating func learn(_ line: SharedLine, since: ContinuousClock.Instant? = nil) {
+    private mutating func follow(_ line: SharedLine, since: ContinuousClock.Instant? = nil) {
         guard learning == nil else { return }
         learning = Task { [messages] in
             _ = await line.outcome(since: since)

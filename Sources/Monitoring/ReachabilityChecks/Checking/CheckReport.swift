@@ -200,7 +200,7 @@ extension CheckReport {
     private var targetSteps: [CheckStep] {
         probes.filter { $0.isTarget && $0.kind != .mtu && $0.kind != .resolve && $0.ran }.map { result in
             let kind: CheckStep.Kind =
-                result.kind == .tls ? .tls : result.peerSpoke && result.outcome != .answered ? .service : .host
+                result.kind == .tls ? .tls : result.peerAnswered && result.outcome != .answered ? .service : .host
             return step(kind, result.outcome == .answered, "\(result.place) \(result.words)\(result.time)")
         }
     }

@@ -33,7 +33,7 @@ struct CheckSite: Sendable {
     private let trust: WebTrust
     private let gate: ProbeGate
     /// The anchors that requested a pause (`Retry-After`).
-    let rest: AnchorRest
+    let rest: AnchorPauses
     /// The hosts of the anchors that are not queried during their pause.
     let resting: Set<String>
     /// The kernel's facts by line. Many targets share few lines.
@@ -57,7 +57,7 @@ struct CheckSite: Sendable {
         _ options: CheckOptions,
         out: PendingProbes = PendingProbes(),
         gate: ProbeGate = .process,
-        rest: AnchorRest = .process,
+        rest: AnchorPauses = .process,
         engine: SocketEngine? = nil
     ) throws(CheckError) {
         (self.out, self.gate, self.rest) = (out, gate, rest)

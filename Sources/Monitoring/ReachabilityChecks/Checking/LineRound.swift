@@ -295,7 +295,7 @@ extension LineRound {
             for await found in group {
                 results += found
                 site.rest.note(found, of: anchor)
-                if found.contains(where: { !$0.isEcho && $0.peerSpoke }) { group.cancelAll() }
+                if found.contains(where: { !$0.isEcho && $0.peerAnswered }) { group.cancelAll() }
             }
             return results.filter { $0.outcome != .cancelled }
         }

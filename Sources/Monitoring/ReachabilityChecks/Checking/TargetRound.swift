@@ -128,19 +128,21 @@ struct TargetRound: Sendable {
         switch target.service {
         case .any:
             return [
-                { await goOn { [await prober.echo(.target, to: address, limit: clock.left)] } },
+                { await continueFirst { [await prober.echo(.target, to: address, limit: clock.left)] } },
                 { [await prober.connect(.target, to: address, port: 443, limit: clock.left)] },
                 { [await prober.connect(.target, to: address, port: 80, limit: clock.left)] },
             ]
         case .echo:
             let echo = { @Sendable in
-                await goOn { [await prober.echo(.target, to: address, limit: clock.left, orReset: true)] }
+                await continueFirst { [await prober.echo(.target, to: address, limit: clock.left, orReset: true)] }
             }
             guard first?.replacesEcho == true else { return [echo] }
             // The host may have reached its limit of ICMP errors.
             return [echo, { [await prober.reset(.target, of: address, limit: clock.left)] }]
         case .tcp(let port):
-            return [{ await goOn { [await prober.connect(.target, to: address, port: port, limit: clock.left)] } }]
+            return [
+                { await continueFirst { [await prober.connect(.target, to: address, port: port, limit: clock.left)] } }
+            ]
         case .web(let url):
             return [{ await fetch(url, along: addressPath) }]
         case .handshake(let url, let dialogue):
@@ -156,12 +158,12 @@ struct TargetRound: Sendable {
             return [{ [await prober.identifySSH(at: address, port: port, expecting: keys, limit: clock.left)] }]
         case .ntp(let port):
             let stratum = target.maximumStratum
-            return [{ [await prober.askTime(of: address, port: port, stratum: stratum, limit: clock.left)] }]
+            return [{ [await prober.queryTime(of: address, port: port, stratum: stratum, limit: clock.left)] }]
         }
     }
 
     /// Takes over the first probe if it was started. Sends a new probe otherwise, and if the first was skipped or cancelled.
-    private func goOn(_ probe: () async -> [ProbeResult]) async -> [ProbeResult] {
+    private func continueFirst(_ probe: () async -> [ProbeResult]) async -> [ProbeResult] {
         guard let first else { return await probe() }
         let result = await first.result()
         switch result.outcome {

@@ -186,7 +186,7 @@ struct DNSFacts: Hashable, Sendable {
     }
 
     /// The fixed addresses of `ipv4only.arpa` (RFC 7050).
-    static let everybodyKnows = Set([0xc000_00aa, 0xc000_00ab].map { IPAddress(WireAddress(ipv4: $0)) })
+    static let fixedAddresses = Set([0xc000_00aa, 0xc000_00ab].map { IPAddress(WireAddress(ipv4: $0)) })
 
     /// True if a filter produced this answer (EDE 15 to 18).
     var isBlocked: Bool { extendedErrors.contains { (15...18).contains($0) } }

@@ -21,7 +21,7 @@ final class ProbeGate: Sendable {
 
     private struct State {
         var pace: ProbePace
-        var routers = RouterPatience<Router>()
+        var routers = RouterErrorLimit<Router>()
         /// The rounds that wait for the results of a probe of another round.
         var waiters: [LineProbe: [AsyncStream<[ProbeResult]>.Continuation]] = [:]
     }
@@ -62,8 +62,8 @@ final class ProbeGate: Sendable {
     /// Counts a packet that makes a router send an error.
     ///
     /// - Returns: True if the packet may be sent now.
-    func provoke(_ router: Router) -> Bool {
-        state.withLock { $0.routers.provoke(router, at: clock()) }
+    func permitError(_ router: Router) -> Bool {
+        state.withLock { $0.routers.permitError(router, at: clock()) }
     }
 
     /// Runs a probe of the uplink, or waits for a round that runs the same probe at this moment.
@@ -147,14 +147,14 @@ struct ProbePace: Sendable {
 
 /// Limits the errors that each router is made to send to three in three seconds. A Linux router answers a burst with at most six errors,
 /// and then with one per second. For errors about routes, these are two errors, and then one per two seconds. Echoes are not limited.
-struct RouterPatience<Router: Hashable & Sendable>: Sendable {
+struct RouterErrorLimit<Router: Hashable & Sendable>: Sendable {
     private static var window: Duration { .seconds(3) }
     private static var limit: Int { 3 }
 
     private var times: [Router: [Duration]] = [:]
     private(set) var withheld = 0
 
-    mutating func provoke(_ router: Router, at now: Duration) -> Bool {
+    mutating func permitError(_ router: Router, at now: Duration) -> Bool {
         times = times.mapValues { $0.filter { now - $0 < Self.window } }.filter { !$0.value.isEmpty }
         guard times[router, default: []].count < Self.limit else {
             withheld += 1
@@ -166,9 +166,9 @@ struct RouterPatience<Router: Hashable & Sendable>: Sendable {
 }
 
 /// The anchors that requested a pause (`Retry-After`). Thread-safe.
-final class AnchorRest: Sendable {
+final class AnchorPauses: Sendable {
     /// The instance that all checks of the process share.
-    static let process = AnchorRest()
+    static let process = AnchorPauses()
 
     /// The maximum pause of an anchor that has proved its identity.
     static let longest = Duration.seconds(3600)

@@ -7,7 +7,7 @@ extension Prober {
     static let closedPort: UInt16 = 33_434
     /// The times at which packets are sent, within the rate limits for errors. When the gateway has answered, its remaining probes are not
     /// sent, which leaves two more tries for routers beyond it.
-    private enum Tries {
+    private enum SendTimes {
         static let hop: [Duration] = [.zero, .milliseconds(1050)]
         static let closedPort: [Duration] = [.milliseconds(50)]
         static let dying: [Duration] = [.milliseconds(350)]
@@ -47,15 +47,15 @@ extension Prober {
         }
         // A router limits the rate of its ICMP errors, but not of its TCP resets.
         func echo() async -> [ProbeResult] {
-            let echo = await probe(gateway, .echo(size: 16), Tries.echo)
+            let echo = await probe(gateway, .echo(size: 16), SendTimes.echo)
             guard echo.outcome == .skipped(.notPermitted) else { return [echo] }
             let reset = await connect(toGateway: gateway, limit: limit)
             if reset.isAnsweredByGateway { isAlive.withLock { $0 = true } }
             return [echo, reset]
         }
-        async let closed = isThrifty ? [] : [probe(gateway, .payload([0]), Tries.closedPort)]
+        async let closed = isThrifty ? [] : [probe(gateway, .payload([0]), SendTimes.closedPort)]
         async let echoes = echo()
-        async let dying = probe(destination, .payload([0]), Tries.dying, hopLimit: 1)
+        async let dying = probe(destination, .payload([0]), SendTimes.dying, hopLimit: 1)
         return await closed + echoes + [dying]
     }
 
@@ -91,7 +91,7 @@ extension Prober {
     /// Sends a datagram whose hop limit expires at the second router. Without a second router, the destination answers.
     func secondHop(towards destination: IPAddress, limit: Duration = resolution) async -> [ProbeResult] {
         await gate.share(lineProbe(.hop, destination)) {
-            let tries = isThrifty ? Tries.singleHop : Tries.hop
+            let tries = isThrifty ? SendTimes.singleHop : SendTimes.hop
             var result = await probeLine(.hop, destination, .payload([0]), tries, hopLimit: 2, limit: limit)
             switch result.outcome {
             case .unreachable(let error) where error.reason == .hopLimitExceeded:
@@ -213,7 +213,7 @@ extension Prober {
                 settings: settings(hopLimit: hopLimit),
                 tries: tries,
                 limit: limit,
-                maySend: { [gate] in isNeeded() && (isEcho || gate.provoke(router)) }
+                maySend: { [gate] in isNeeded() && (isEcho || gate.permitError(router)) }
             )
         )
         var result = result(request, outcome)

@@ -6,7 +6,7 @@ extension Prober {
     /// Asks a server for the time with one question (SNTP, RFC 4330). The clock of this machine is not changed.
     ///
     /// - Parameter stratum: The maximum stratum of the server.
-    func askTime(of address: IPAddress, port: UInt16, stratum: UInt8, limit: Duration) async -> ProbeResult {
+    func queryTime(of address: IPAddress, port: UInt16, stratum: UInt8, limit: Duration) async -> ProbeResult {
         let request = request(.ntp, .target, address, port: port, limit: limit)
         let nonce = UInt64.random(in: 1 ... .max)
         let arrival = Locked<Duration?>(nil)

@@ -19,7 +19,7 @@ public import ReachabilityRetry
 /// ``NetworkCheck``. No check is made before the first failure. Thread-safe.
 public final class CheckAdvisor: RetryAdvisor {
     /// The operations of an advisor. Tests replace them.
-    struct Errands: Sendable {
+    struct Operations: Sendable {
         /// Checks a host, or the internet if nil, and returns the place of the verdict.
         var place: @Sendable (String?) async -> CheckPlace
         /// Returns when the internet works or the task is cancelled.
@@ -28,7 +28,7 @@ public final class CheckAdvisor: RetryAdvisor {
         var now: @Sendable () -> Duration
     }
 
-    private let errands: Errands
+    private let operations: Operations
     private let known = Locked<[String?: (place: CheckPlace, time: Duration)]>([:])
     private let checks = SingleFlight<String?, CheckPlace>()
     /// The wait for the end of a portal, shared by all hosts.
@@ -45,7 +45,7 @@ public final class CheckAdvisor: RetryAdvisor {
         target: @escaping @Sendable (_ host: String) -> CheckTarget? = { try? CheckTarget($0) }
     ) {
         self.init(
-            Errands(
+            Operations(
                 place: { host in
                     let check = NetworkCheck(target: host.flatMap(target), options: options)
                     let report = try? await check.run()
@@ -57,21 +57,21 @@ public final class CheckAdvisor: RetryAdvisor {
         )
     }
 
-    init(_ errands: Errands) {
-        self.errands = errands
+    init(_ operations: Operations) {
+        self.operations = operations
     }
 
     /// Returns the advice according to a check that is at most five seconds old.
     public func advice(for host: String?) async -> RetryAdvice {
-        let now = errands.now()
+        let now = operations.now()
         let place = known.withLock { known in
             known = known.filter { now - $0.value.time < Self.reuse }
             return known[host]?.place
         }
         if let place { return Self.advice(at: place) }
-        let checked = await checks.value(for: host) { [errands, known] in
-            let place = await errands.place(host)
-            let now = errands.now()
+        let checked = await checks.value(for: host) { [operations, known] in
+            let place = await operations.place(host)
+            let now = operations.now()
             // A cancelled check has no result.
             if !Task.isCancelled { known.withLock { $0[host] = (place, now) } }
             return place
@@ -81,8 +81,8 @@ public final class CheckAdvisor: RetryAdvisor {
 
     /// Returns when the internet works or the task is cancelled.
     public func waitForEnd(of host: String?) async {
-        _ = await recovery.value(for: .portal) { [errands] in
-            await errands.untilWorks()
+        _ = await recovery.value(for: .portal) { [operations] in
+            await operations.untilWorks()
             return true
         }
         known.withLock { $0 = [:] }

@@ -5,7 +5,7 @@ extension CheckSchedule {
         running = nil
         budget.spend(cost, on: round.purpose, round.isMetered, at: now)
         if round.isVoid { return }
-        if round.kind == .cheap { return cheapRoundEnded(verdict, at: now) }
+        if round.kind == .minimal { return minimalRoundEnded(verdict, at: now) }
         let previous = pathState.latest?.verdict
         pathState.latest = (verdict, now)
         answer(verdict)
@@ -19,11 +19,11 @@ extension CheckSchedule {
         }
     }
 
-    private mutating func cheapRoundEnded(_ verdict: CheckVerdict, at now: Duration) {
+    private mutating func minimalRoundEnded(_ verdict: CheckVerdict, at now: Duration) {
         pathState.observeAt = now + ScheduleTiming.observation
         if verdict.isWorking {
             pathState.lastProof = now
-        } else if believesHints(at: now), budget.allows(.trouble, isMetered, rounds: 3, at: now) {
+        } else if acceptsHints(at: now), budget.allows(.trouble, isMetered, rounds: 3, at: now) {
             suspect(at: now)
         }
     }
@@ -35,7 +35,7 @@ extension CheckSchedule {
         let since = pathState.successSince ?? now
         pathState.successSince = since
         pathState.trial?.successes += 1
-        if let trial = pathState.trial, trial.successes < 2 { return goOn(trial, verdict, at: now) }
+        if let trial = pathState.trial, trial.successes < 2 { return planNextRound(trial, verdict, at: now) }
         // The fault may return soon, so a recovery must last for a while.
         if let notified, notified.isBroken, now - since < ScheduleTiming.recovery {
             pathState.plan = Plan(at: since + ScheduleTiming.recovery, kind: wide(), purpose: round.decidingPurpose)
@@ -67,15 +67,15 @@ extension CheckSchedule {
         pathState.lastFailure = now
         let isSure = verdict.confidence == .proven
         if state.isBroken {
-            if isSure || previous?.isSame(as: verdict) == true { believe(verdict, at: now) }
+            if isSure || previous?.isSame(as: verdict) == true { accept(verdict, at: now) }
             return retry(verdict, at: now)
         }
         var trial = pathState.trial ?? Trial(began: now, purpose: round.decidingPurpose)
         trial.failures += 1
         pathState.trial = trial
-        guard isSure || trial.failures == 2 else { return goOn(trial, verdict, at: now) }
+        guard isSure || trial.failures == 2 else { return planNextRound(trial, verdict, at: now) }
         if verdict.isWorking { return works(verdict, at: now) }
-        believe(verdict, at: now)
+        accept(verdict, at: now)
         retry(verdict, at: now)
     }
 
@@ -84,21 +84,21 @@ extension CheckSchedule {
         var trial = pathState.trial ?? Trial(began: now, purpose: round.decidingPurpose)
         trial.undecided += 1
         pathState.trial = trial
-        goOn(trial, verdict, at: now)
+        planNextRound(trial, verdict, at: now)
     }
 
     /// Plans the next round of a suspicion. After the last round, the suspicion ends without a decision.
-    private mutating func goOn(_ trial: Trial, _ verdict: CheckVerdict, at now: Duration) {
+    private mutating func planNextRound(_ trial: Trial, _ verdict: CheckVerdict, at now: Duration) {
         pathState.state = .suspect
         if let next = trial.next {
             pathState.plan = Plan(at: next, kind: wide(), purpose: trial.purpose)
         } else {
-            believe(verdict.failurePoint == .inconclusive ? verdict : .undecided(verdict), at: now)
+            accept(verdict.failurePoint == .inconclusive ? verdict : .undecided(verdict), at: now)
             retry(verdict, at: now)
         }
     }
 
-    private mutating func believe(_ verdict: CheckVerdict, at now: Duration) {
+    private mutating func accept(_ verdict: CheckVerdict, at now: Duration) {
         if !state.isBroken || (state == .portal) != (verdict.failurePoint == .portal) { pathState.retries = 0 }
         pathState.brokenSince = pathState.brokenSince ?? now
         pathState.trial = nil

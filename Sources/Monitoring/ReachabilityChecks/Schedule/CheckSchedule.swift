@@ -47,7 +47,7 @@ struct CheckSchedule: Sendable {
         defer { actions = [] }
         switch event {
         case .path(let line): take(line, at: now)
-        case .portalChanged, .resolverChanged, .resumed: if line?.obstacle == nil { beginAnew(at: now) }
+        case .portalChanged, .resolverChanged, .resumed: if line?.obstacle == nil { restart(at: now) }
         case .roundEnded(let verdict, let cost): roundEnded(verdict, cost, at: now)
         case .observed(let finding): observed(finding, at: now)
         case .timer: armed = nil
@@ -90,7 +90,7 @@ struct CheckSchedule: Sendable {
 
     /// Starts a round in addition to the planned one.
     mutating func start(_ kind: RoundKind, _ purpose: CheckBudget.Purpose, at now: Duration) {
-        if kind == .cheap { pathState.lastCheap = now } else { pathState.lastRound = now }
+        if kind == .minimal { pathState.lastMinimal = now } else { pathState.lastRound = now }
         pathState.observeAt = nil
         lastStart = now
         running = Running(kind: kind, purpose: purpose, isMetered: isMetered)
@@ -142,7 +142,7 @@ extension CheckSchedule {
     /// The state and the plans for one path. A new path discards them.
     struct PathState: Sendable {
         var state = ScheduleState.unknown
-        /// The last round that was not a cheap one.
+        /// The last round that was not a minimal one.
         var latest: (verdict: CheckVerdict, time: Duration)?
         var trial: Trial?
         /// The start of the current series of successes.
@@ -150,7 +150,7 @@ extension CheckSchedule {
         /// The last time at which a host beyond the gateway answered.
         var lastProof: Duration?
         var lastFailure: Duration?
-        var lastCheap: Duration?
+        var lastMinimal: Duration?
         var lastRound: Duration?
         /// The time until which passive proof is ignored, because probes contradicted it.
         var ignoresHintsUntil: Duration?
@@ -190,7 +190,7 @@ extension CheckSchedule {
     struct Trial: Sendable {
         let began: Duration
         let purpose: CheckBudget.Purpose
-        /// Whether passive observation or a cheap probe started the trial, and not a round.
+        /// Whether passive observation or a minimal probe started the trial, and not a round.
         var isHint = false
         var successes = 0
         var failures = 0
@@ -211,7 +211,7 @@ extension CheckSchedule {
         self.line = line
         guard before?.generation != line.generation || before?.obstacle != line.obstacle else { return }
         // The first path needs no time to settle.
-        beginAnew(after: before == nil ? .zero : ScheduleTiming.settle, at: now)
+        restart(after: before == nil ? .zero : ScheduleTiming.settle, at: now)
         guard let obstacle = line.obstacle else { return }
         pathState.plan = nil
         pathState.state = ScheduleState(obstacle.failurePoint)
@@ -219,7 +219,7 @@ extension CheckSchedule {
     }
 
     /// Discards the state of the path, and plans a new round.
-    mutating func beginAnew(after delay: Duration = ScheduleTiming.settle, at now: Duration) {
+    mutating func restart(after delay: Duration = ScheduleTiming.settle, at now: Duration) {
         guard line != nil else { return }
         pathState = PathState()
         pathState.ignoresObservation = isObserving
@@ -252,7 +252,7 @@ extension CheckSchedule {
         case .fresh(let age):
             pathState.lastProof = max(pathState.lastProof ?? now - age, now - age)
             pathState.observeAt = now + ScheduleTiming.observation
-        case .trouble where believesHints(at: now) && budget.allows(.trouble, isMetered, rounds: 3, at: now):
+        case .trouble where acceptsHints(at: now) && budget.allows(.trouble, isMetered, rounds: 3, at: now):
             suspect(at: now)
         case .silent, .trouble:
             probe(at: now)
@@ -261,8 +261,8 @@ extension CheckSchedule {
 
     /// Starts a probe when one is due, because no connection of another program shows that the network works.
     private mutating func probe(at now: Duration) {
-        let last = [pathState.lastProof, pathState.lastCheap, pathState.latest?.time].compactMap(\.self).max() ?? now
-        let due = last + ScheduleTiming.cheapInterval(isMetered: isMetered)
+        let last = [pathState.lastProof, pathState.lastMinimal, pathState.latest?.time].compactMap(\.self).max() ?? now
+        let due = last + ScheduleTiming.minimalInterval(isMetered: isMetered)
         let isFullDue =
             options.contactsOthers && !isMetered
             && pathState.lastRound.map { now - $0 >= ScheduleTiming.fullInterval(options.place) } != false
@@ -271,7 +271,7 @@ extension CheckSchedule {
         } else if isFullDue, budget.allows(.anchors, isMetered, at: now) {
             start(wide(anchorsAfter: spread()), .anchors, at: now)
         } else if budget.allows(.idle, isMetered, at: now) {
-            start(.cheap, .idle, at: now)
+            start(.minimal, .idle, at: now)
         } else {
             pathState.observeAt = now + ScheduleTiming.observation
         }
@@ -281,14 +281,14 @@ extension CheckSchedule {
         pathState.observeAt = now + ScheduleTiming.observation
         // An answer that is older than the last failed round proves nothing.
         guard case .fresh(let age) = finding, pathState.lastFailure.map({ now - age > $0 }) != false,
-            believesHints(at: now)
+            acceptsHints(at: now)
         else { return }
         pathState.retries = 0
         pathState.ignoresHintsUntil = now + ScheduleTiming.disbelief
         pathState.plan = Plan(at: now, kind: narrow, purpose: .trouble)
     }
 
-    func believesHints(at now: Duration) -> Bool { pathState.ignoresHintsUntil.map { $0 <= now } ?? true }
+    func acceptsHints(at now: Duration) -> Bool { pathState.ignoresHintsUntil.map { $0 <= now } ?? true }
 
     /// Starts the rounds that decide about a suspicion.
     mutating func suspect(at now: Duration) {

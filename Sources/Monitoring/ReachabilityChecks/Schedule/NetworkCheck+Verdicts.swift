@@ -65,8 +65,8 @@ extension NetworkCheck {
     /// - Parameter turn: The number of the round. Brief rounds use the anchors in turn.
     private func run(_ kind: RoundKind, _ observer: LineObserver, _ turn: Int) async -> (CheckVerdict, ProbeCost) {
         do throws(CheckError) {
-            if kind == .cheap { return try await probe() }
-            var options = observer.isMetered ? options.thrifty(turn) : options
+            if kind == .minimal { return try await probe() }
+            var options = observer.isMetered ? options.metered(turn) : options
             options.announcedPortals = observer.portals.servers
             if kind == .brief, !options.anchors.isEmpty {
                 options.anchors = [options.anchors[turn % options.anchors.count]]
@@ -121,7 +121,7 @@ private final class LineObserver: Sendable {
     private let target: CheckTarget?
     private let options: CheckOptions
     let portals: PortalAnnouncements
-    let patience = Locked(RoundPatience())
+    let patience = Locked(RoundTimeLimit())
     private let proofs: Locked<[AddressFamily: Proof]> = Locked([:])
 
     init(_ target: CheckTarget?, _ options: CheckOptions) {

@@ -69,7 +69,7 @@ enum ScheduleState: Hashable, Sendable {
 /// The extent of a round.
 enum RoundKind: Hashable, Sendable {
     /// One question to a DNS server behind the gateway. Without such a server, one packet to the second router. About two packets.
-    case cheap
+    case minimal
     /// A round that contacts only the local network.
     case `private`
     /// The private round, the target and one anchor: at most 4 kB.

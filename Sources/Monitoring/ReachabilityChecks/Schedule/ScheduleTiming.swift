@@ -6,7 +6,7 @@ import LinuxSupport
 /// |---|---|---|
 /// | from a change to the first round | 250 ms | 250 ms |
 /// | the maximum age of passive proof, and the interval of observations | 30 s | 30 s |
-/// | the interval of cheap probes, without passive proof | 60 s | 600 s |
+/// | the interval of minimal probes, without passive proof | 60 s | 600 s |
 /// | the interval of full rounds, without passive proof | 900 s ± 25 %, different on each machine | never |
 /// | the rounds of a suspicion | 0, 1, 3 s | 0, 1, 3 s |
 /// | the interval of rounds during a fault | 1, 2, 4 ... 60 s | 1, 2, 4 ... 300 s, after two hours 900 s |
@@ -34,7 +34,7 @@ enum ScheduleTiming {
     /// - Parameter place: The position of the machine, from 0 to 1.
     static func fullInterval(_ place: Double) -> Duration { fullInterval * (0.75 + min(max(place, 0), 1) / 2) }
 
-    static func cheapInterval(isMetered: Bool) -> Duration { .seconds(isMetered ? 600 : 60) }
+    static func minimalInterval(isMetered: Bool) -> Duration { .seconds(isMetered ? 600 : 60) }
 
     /// Returns the interval before a round during a fault.
     ///
@@ -71,7 +71,7 @@ enum MachinePosition {
 
 /// The time limit for the rounds of a continuous check. It increases on slow lines. It is never less than the default, because a router
 /// takes three seconds to report that a host is unreachable.
-struct RoundPatience: Sendable {
+struct RoundTimeLimit: Sendable {
     static let longest = Duration.seconds(8)
 
     /// The slowest measured round trip. It rises immediately and falls slowly.

@@ -56,12 +56,12 @@ struct CheckEvidence: Sendable {
     }
 
     /// True if a probe was not permitted, which makes conclusions from silence less certain.
-    var isHandicapped: Bool {
+    var lacksPermission: Bool {
         results.contains { if case .skipped(.notPermitted) = $0.outcome { true } else { false } }
     }
 
     /// The confidence of a conclusion from silence.
-    var silence: CheckConfidence { isHandicapped ? .suspected : .likely }
+    var silence: CheckConfidence { lacksPermission ? .suspected : .likely }
 }
 
 extension NetworkPath {
@@ -82,7 +82,7 @@ extension ProbeResult {
     var ran: Bool { if case .skipped = outcome { false } else { outcome != .cancelled } }
 
     /// True if the destination answered in any form.
-    var peerSpoke: Bool {
+    var peerAnswered: Bool {
         switch outcome {
         case .answered, .invalid(.serverFailed), .invalid(.serverRefused), .refused(.peer): true
         case .invalid: phases[.connect] != nil || evidence.tls != nil || kind == .dns || kind == .ntp
@@ -96,14 +96,14 @@ extension ProbeResult {
     var source: IPAddress? {
         if let error { return error.source == .thisMachine ? nil : error.sender }
         if let source = evidence.source { return source }
-        return peerSpoke || outcome == .refused(.gateway) ? request.destination : nil
+        return peerAnswered || outcome == .refused(.gateway) ? request.destination : nil
     }
 
     /// True if the probe is an echo or its substitute.
     var isEcho: Bool { kind == .echo || kind == .udp }
 
     /// True if the destination answers probes other than echoes.
-    var saysMoreThanEchoes: Bool { !isEcho && peerSpoke }
+    var answersBeyondEchoes: Bool { !isEcho && peerAnswered }
 
     /// The reason why this machine refused to send the packet: its packet filter, a route or a rule. Nil for another outcome. The kernel
     /// reports an unresolved neighbour similarly, but with another code.

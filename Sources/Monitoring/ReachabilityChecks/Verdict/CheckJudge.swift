@@ -26,11 +26,11 @@ enum CheckJudge {
         let line = TunnelStage.undecided(evidence, joined) ?? joined
         // A refusal by the target proves the path, unless no anchor answers: then an interception may have refused.
         let anchors = evidence.valid.filter(\.isAnchor)
-        let isBelieved = anchors.isEmpty || anchors.contains(where: \.peerSpoke)
-        let hasSpoken =
-            (line.isOpen || [.inconclusive, .upstream].contains(line.place)) && isBelieved
-            && evidence.target != nil && evidence.valid.contains { $0.isTarget && $0.peerSpoke }
-        if line.place != .works && line.place != .degraded && !hasSpoken {
+        let isAnchorAlive = anchors.isEmpty || anchors.contains(where: \.peerAnswered)
+        let hasTargetAnswered =
+            (line.isOpen || [.inconclusive, .upstream].contains(line.place)) && isAnchorAlive
+            && evidence.target != nil && evidence.valid.contains { $0.isTarget && $0.peerAnswered }
+        if line.place != .works && line.place != .degraded && !hasTargetAnswered {
             // Of two faults, the nearer one is reported.
             let finding = TargetStage.refusedHere(evidence) ?? (line.isOpen ? NamesStage.judge(evidence) : nil)
             return CheckVerdict(finding ?? line, notes: notes)
@@ -73,7 +73,7 @@ private enum NeighbourStage {
             if let finding = GatewayStage.judge(view) { return finding }
         }
         let givenUp = results.filter(\.isNeighbourGivenUp)
-        if !givenUp.isEmpty, !results.contains(where: \.peerSpoke) {
+        if !givenUp.isEmpty, !results.contains(where: \.peerAnswered) {
             let text = "\(target.text) does not answer on the link"
             return Finding(.host, .neighbourFailed, .proven, text, givenUp)
         }
@@ -155,7 +155,7 @@ private enum Notes {
         }
         if redirects { notes.append(ProbeReason.redirected.rawValue) }
         if NamesStage.difference(evidence) != nil { notes.append(ProbeReason.answersDiffer.rawValue) }
-        if evidence.isHandicapped { notes.append(ProbeReason.notPermitted.rawValue) }
+        if evidence.lacksPermission { notes.append(ProbeReason.notPermitted.rawValue) }
         return notes
     }
 }

@@ -21,9 +21,9 @@ struct FamilyView {
     var gatewayLife: [ProbeResult] {
         results.filter {
             if $0.error?.source == .gateway || $0.outcome == .refused(.gateway) { return true }
-            if $0.server != nil, $0.server == gateway, $0.peerSpoke { return true }
+            if $0.server != nil, $0.server == gateway, $0.peerAnswered { return true }
             guard $0.kind == .gateway else { return false }
-            return $0.outcome == .answered || $0.peerSpoke || $0.evidence.neighbour?.provesLife == true
+            return $0.outcome == .answered || $0.peerAnswered || $0.evidence.neighbour?.provesLife == true
         }
     }
 
@@ -42,8 +42,8 @@ struct FamilyView {
             if result.isHopWord { return true }
             return switch result.request.subject {
             case .line: (result.kind == .hop || result.kind == .passive) && result.outcome == .answered
-            case .server(let address, _): isBeyond(address) && result.peerSpoke
-            case .anchor, .target: result.peerSpoke
+            case .server(let address, _): isBeyond(address) && result.peerAnswered
+            case .anchor, .target: result.peerAnswered
             case .unassigned, .inventedAddress, .portal: false
             }
         }
@@ -83,18 +83,18 @@ struct FamilyView {
     var standing: Standing {
         let (good, asked) = (goodAnchors.count, askedAnchors.count)
         if asked > 0 { return good * 2 > asked ? .proven : good * 2 == asked ? .half : .failed }
-        if farServers.contains(where: \.saysMoreThanEchoes) { return .likely }
+        if farServers.contains(where: \.answersBeyondEchoes) { return .likely }
         guard !hops.isEmpty else { return results.isEmpty ? .unknown : .failed }
         // A router answers, and the DNS servers beyond it do not. If this family has no servers, those of the other family are used.
         guard farServers.isEmpty else { return .failed }
         let others = evidence.valid.filter {
             $0.ran && !$0.isRefusedHere && $0.purpose == .known && $0.server.map(isBeyond) == true
         }
-        return others.isEmpty || others.contains(where: \.saysMoreThanEchoes) ? .likely : .failed
+        return others.isEmpty || others.contains(where: \.answersBeyondEchoes) ? .likely : .failed
     }
 
     /// Whether only routers were probed and did not answer. Routers may be configured not to answer.
-    var isMute: Bool {
+    var isRouterSilent: Bool {
         let hasLink = results.contains { $0.evidence.neighbour.map { $0.after == .reachable } == true }
         let asked = results.contains { $0.isAnchor || $0.server != nil }
         return hasLink && !asked && gatewayLife.isEmpty && !results.contains { $0.error != nil }
@@ -229,7 +229,7 @@ enum Families {
             isUnknown(finding) ? (CheckPlace.link.distance, 0) : finding.1.rank
         }
         guard let best = findings.max(by: { rank($0) < rank($1) }) else {
-            return unasked(evidence)
+            return notSent(evidence)
         }
         let worst = findings.first { $0.0 != best.0 }
         // A family without probed anchors does not outweigh one whose anchors prove nothing.
@@ -244,7 +244,7 @@ enum Families {
         let isSilent = rank(best).0 < CheckPlace.upstream.distance || best.1.reason == .silentBeyond
         if isSilent, let worst, worst.1.reason == .firewall { return worst.1 }
         guard best.1.place == .works, let worst, worst.1.place != .works,
-            worst.1.place != .inconclusive || isUnknown(worst), !FamilyView(worst.0, evidence).isMute
+            worst.1.place != .inconclusive || isUnknown(worst), !FamilyView(worst.0, evidence).isRouterSilent
         else {
             return best.1
         }
@@ -257,7 +257,7 @@ enum Families {
     }
 
     /// Returns the finding that explains why no packet was sent.
-    private static func unasked(_ evidence: CheckEvidence) -> Finding {
+    private static func notSent(_ evidence: CheckEvidence) -> Finding {
         if let finding = LocalStage.refusal(of: evidence.valid.filter(\.isRefusedHere), to: nil) { return finding }
         let skipped = evidence.valid.filter {
             if case .skipped(let reason) = $0.outcome { reason != .notNeeded } else { false }

@@ -41,7 +41,7 @@ enum LocalStage {
         let refused = far.filter(\.isRefusedHere)
         // A connection is silent if only datagrams are refused, because the kernel does not report refused SYNs.
         let places = Set(refused.map(\.request.destination))
-        guard !refused.isEmpty, far.allSatisfy({ places.contains($0.request.destination) && !$0.peerSpoke }) else {
+        guard !refused.isEmpty, far.allSatisfy({ places.contains($0.request.destination) && !$0.peerAnswered }) else {
             return nil
         }
         let names = places.compactMap { $0?.description }.sorted().joined(separator: ", ")
@@ -54,7 +54,7 @@ enum LocalStage {
         // The reverse path filter accepts packets from the gateway, because its address is on the link.
         let results = isFiltered ? view.results.filter { $0.kind != .gateway } : view.results
         guard let dropped = view.evidence.dropped[view.family], dropped >= 2, !results.isEmpty,
-            !results.contains(where: { $0.peerSpoke || $0.error != nil }),
+            !results.contains(where: { $0.peerAnswered || $0.error != nil }),
             // Unrelated packets are dropped too. The packet filter does not affect ARP.
             !view.results.contains(where: { [.incomplete, .failed].contains($0.evidence.neighbour?.after) })
         else { return nil }
@@ -70,8 +70,8 @@ enum LocalStage {
     static func filtersTCP(_ view: FamilyView) -> Finding? {
         let connections = view.results.filter { [.tcp, .tls, .http].contains($0.kind) && ($0.isAnchor || $0.isTarget) }
         let echoes = view.results.filter { $0.isEcho && $0.outcome == .answered && ($0.isAnchor || $0.isTarget) }
-        let datagrams = view.farServers.filter(\.saysMoreThanEchoes)
-        guard !connections.isEmpty, connections.allSatisfy({ $0.outcome == .silent && !$0.peerSpoke }),
+        let datagrams = view.farServers.filter(\.answersBeyondEchoes)
+        guard !connections.isEmpty, connections.allSatisfy({ $0.outcome == .silent && !$0.peerAnswered }),
             Set(connections.map(\.request.destination)).count > 1 || connections.contains(where: \.isAnchor),
             !echoes.isEmpty, !datagrams.isEmpty
         else { return nil }

@@ -22,15 +22,15 @@ enum NamesStage {
             let reasons = sent.compactMap { fault($0, among: asked) }
             // An error is more precise than silence.
             let reason = reasons.first { $0 != .serverSilent } ?? .serverSilent
-            if reason == .knownAnswerDiffers, let finding = invents(asked) { return finding }
+            if reason == .knownAnswerDiffers, let finding = inventedAddresses(asked) { return finding }
             let confidence = reason == .serverSilent ? evidence.silence : .proven
             let all = known.count > 1 ? "all DNS servers fail" : "the DNS server fails"
             return Finding(.dns, reason, confidence, "\(all): \(reason.rawValue)", known)
         }
-        return invents(asked) ?? ofTarget(evidence, asked.filter { $0.purpose == .target })
+        return inventedAddresses(asked) ?? ofTarget(evidence, asked.filter { $0.purpose == .target })
     }
 
-    private static func invents(_ asked: [ProbeResult]) -> Finding? {
+    private static func inventedAddresses(_ asked: [ProbeResult]) -> Finding? {
         let invented = asked.filter { $0.purpose == .invented && $0.evidence.dns?.addresses.isEmpty == false }
         guard !invented.isEmpty else { return nil }
         let text = "a DNS server returns addresses for names that do not exist"
@@ -43,7 +43,7 @@ enum NamesStage {
             let servers = expectations(evidence, name, expected)
             if let wrong = servers.lazy.compactMap(\.fault).first { return wrong }
             let silent = servers.flatMap(\.silent)
-            guard !silent.isEmpty, !servers.contains(where: \.isRight) else { continue }
+            guard !silent.isEmpty, !servers.contains(where: \.isExpected) else { continue }
             guard let reason = reason(ofSilence: silent.filter { !$0.isRefusedHere }) else {
                 return LocalStage.refusal(of: silent, to: "DNS servers")
             }
@@ -56,7 +56,7 @@ enum NamesStage {
     /// The answers of one server for a name with expected addresses.
     private struct Expectation {
         /// True if the server returned one of the expected addresses.
-        var isRight = false
+        var isExpected = false
         /// The questions without an answer.
         var silent: [ProbeResult] = []
         /// The finding for an error or other addresses; nil without one.
@@ -72,7 +72,7 @@ enum NamesStage {
         return asked.compactMap(\.server).uniqued.map { server in
             let results = asked.filter { $0.server == server }
             let found = results.flatMap { $0.evidence.dns?.addresses ?? [] }
-            if !expected.isDisjoint(with: found) { return Expectation(isRight: true) }
+            if !expected.isDisjoint(with: found) { return Expectation(isExpected: true) }
             // Only questions for a family with an expected address matter.
             let silent = results.filter { result in
                 isSilence(result)
@@ -225,7 +225,7 @@ enum NamesStage {
     /// Returns the fault of a server that does not return the fixed addresses of `ipv4only.arpa`.
     private static func mistake(_ result: ProbeResult) -> ProbeReason? {
         guard result.purpose == .known, let facts = result.evidence.dns, facts.type == .a, !facts.isTruncated,
-            facts.addresses.isEmpty || DNSFacts.everybodyKnows.isDisjoint(with: facts.addresses)
+            facts.addresses.isEmpty || DNSFacts.fixedAddresses.isDisjoint(with: facts.addresses)
         else { return nil }
         if facts.isBlocked { return .blockedByPolicy }
         return facts.addresses.isEmpty && !facts.isRecursive ? .notRecursive : .knownAnswerDiffers

@@ -37,7 +37,8 @@ enum PortalStage {
     @_optimize(none)
     private static func byNames(_ view: FamilyView) -> Finding? {
         let answers = view.results.filter { $0.kind == .dns && $0.evidence.dns?.type == .a }
-        let pair = answers.lazy.compactMap { known in twin(of: known, among: answers).map { [known, $0] } }.first
+        let pair = answers.lazy.compactMap { known in inventedAnswer(of: known, among: answers).map { [known, $0] } }
+            .first
         guard let pair, let address = pair.first?.evidence.dns?.addresses.first else { return nil }
         let text = "DNS resolves every name to \(address), probably a portal"
         return Finding(.portal, .portalByDNS, .likely, text, pair)
@@ -45,9 +46,9 @@ enum PortalStage {
 
     /// Returns the same server's answer for a name that does not exist, if it contains an address that the server also returns for a known
     /// name.
-    private static func twin(of known: ProbeResult, among answers: [ProbeResult]) -> ProbeResult? {
+    private static func inventedAnswer(of known: ProbeResult, among answers: [ProbeResult]) -> ProbeResult? {
         let addresses = Set(known.evidence.dns?.addresses ?? [])
-        guard known.purpose == .known, !addresses.isEmpty, addresses.isDisjoint(with: DNSFacts.everybodyKnows) else {
+        guard known.purpose == .known, !addresses.isEmpty, addresses.isDisjoint(with: DNSFacts.fixedAddresses) else {
             return nil
         }
         return answers.first { answer in
@@ -72,14 +73,14 @@ enum AnchorStage {
     static func unproven(_ view: FamilyView) -> Finding? {
         let anchors = view.results.filter { $0.isAnchor && !$0.isEcho }
         guard !anchors.isEmpty, view.standing == .failed else { return nil }
-        let spoken = anchors.filter(\.peerSpoke)
-        let servers = view.farServers.filter(\.saysMoreThanEchoes)
+        let spoken = anchors.filter(\.peerAnswered)
+        let servers = view.farServers.filter(\.answersBeyondEchoes)
         var finding: Finding?
         if anchors.allSatisfy(\.isRefusedHere) {
             let hosts = Set(anchors.map(\.anchorHost)).sorted().joined(separator: ", ")
             finding = LocalStage.refusal(of: anchors, to: "the anchor \(hosts)")
         } else if !spoken.isEmpty {
-            finding = certificate(spoken) ?? mute(spoken)
+            finding = certificate(spoken) ?? unprovenAnswer(spoken)
         } else if anchors.allSatisfy({ $0.outcome == .invalid(.nameNotFound) }) {
             let hosts = Set(anchors.map(\.anchorHost)).sorted().joined(separator: ", ")
             finding = Finding(.dns, .nameNotFound, .likely, "the name \(hosts) of the anchor does not exist", anchors)
@@ -113,7 +114,7 @@ enum AnchorStage {
         .untrusted, .wrongName, .expired, .notYetValid, .notTLS, .alert, .versionOrCipher, .clientCertificateRequired,
     ]
 
-    private static func mute(_ anchors: [ProbeResult]) -> Finding {
+    private static func unprovenAnswer(_ anchors: [ProbeResult]) -> Finding {
         let hosts = Set(anchors.map(\.anchorHost)).sorted().joined(separator: ", ")
         let text = "the anchor \(hosts) answers, but its answer does not prove internet access"
         return Finding(.inconclusive, .anchorsProveNothing, .suspected, text, anchors)
@@ -122,11 +123,11 @@ enum AnchorStage {
     /// Returns the answers of DNS servers over the other family. They count only if packets of this family also pass the gateway, and if no
     /// anchor is known to be alive.
     private static func otherServers(_ view: FamilyView) -> [ProbeResult]? {
-        guard !view.hops.isEmpty, !view.evidence.valid.contains(where: { $0.isAnchor && $0.peerSpoke }) else {
+        guard !view.hops.isEmpty, !view.evidence.valid.contains(where: { $0.isAnchor && $0.peerAnswered }) else {
             return nil
         }
         let others = AddressFamily.allCases.filter { $0 != view.family }.flatMap {
-            FamilyView($0, view.evidence).farServers.filter(\.saysMoreThanEchoes)
+            FamilyView($0, view.evidence).farServers.filter(\.answersBeyondEchoes)
         }
         return others.isEmpty ? nil : others
     }

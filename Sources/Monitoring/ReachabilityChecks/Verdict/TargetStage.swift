@@ -34,7 +34,7 @@ enum TargetStage {
             let results = evidence.valid.filter {
                 $0.isTarget && $0.ran && $0.kind != .mtu && $0.request.binding.family == family
             }
-            if results.isEmpty || results.contains(where: { $0.outcome == .answered || $0.peerSpoke }) { continue }
+            if results.isEmpty || results.contains(where: { $0.outcome == .answered || $0.peerAnswered }) { continue }
             let (lost, other) = family == .ipv4 ? ("IPv4", "IPv6") : ("IPv6", "IPv4")
             let isProven = results.contains { $0.word != nil }
             return Finding(
@@ -129,7 +129,7 @@ enum TargetStage {
         let isPort = target.decisive != nil && target.decisive != .echo
         let results = evidence.valid.filter { $0.isTarget && $0.ran && !(isPort && $0.isEcho) }
         let refused = results.filter(\.isRefusedHere)
-        guard !refused.isEmpty, !results.contains(where: \.peerSpoke) else { return nil }
+        guard !refused.isEmpty, !results.contains(where: \.peerAnswered) else { return nil }
         return LocalStage.refusal(of: refused, to: target.text)
     }
 

@@ -88,9 +88,9 @@ final class CertificateRecorder: ServerTrustEvaluating {
     func evaluate(_ trust: ServerTrust, forHost host: String) throws(ServerTrustError) {
         shown.withLock { $0 = trust.leaf }
         try manager?.evaluate(trust, forHost: host)
-        let isLax = manager == nil || isDisabled(forHost: host)
+        let usesDefaultTrust = manager == nil || isDisabled(forHost: host)
         do {
-            if isLax { try DefaultTrustEvaluator().evaluate(trust, forHost: host) }
+            if usesDefaultTrust { try DefaultTrustEvaluator().evaluate(trust, forHost: host) }
             proven.withLock { $0 = true }
         } catch {
             if manager == nil { throw error }

@@ -29,7 +29,7 @@ package struct TargetSchedule: Sendable {
     }
 
     /// Consecutive checks that contradict the current state but are not yet enough to change it.
-    private struct Doubt {
+    private struct Contradiction {
         var finding: CheckFinding
         /// The end of the first of these checks.
         let first: LedgerInstant
@@ -51,7 +51,7 @@ package struct TargetSchedule: Sendable {
     private var agreed: LedgerInstant?
     /// The start of the last check that failed, along any path.
     private var lastBad: LedgerInstant?
-    private var doubt: Doubt?
+    private var contradiction: Contradiction?
 
     /// - Parameter name: The name of the target, which determines its offset in the interval.
     package init(_ settings: CheckSettings, of name: String, at now: LedgerInstant) {
@@ -68,7 +68,7 @@ package struct TargetSchedule: Sendable {
     ///
     /// - Parameter uncertainty: The maximum time by which the path may have returned earlier. Nil if there was a path before.
     package mutating func begin(at now: LedgerInstant, returned uncertainty: Duration? = nil) {
-        (current, doubt) = (nil, nil)
+        (current, contradiction) = (nil, nil)
         // A path that has returned may change before it is checked, because addresses are added one after the other.
         returned = uncertainty ?? returned.map { $0 + max(.zero, now - since) }
         since = now
@@ -76,7 +76,7 @@ package struct TargetSchedule: Sendable {
 
     /// Discards all results, because there is no path.
     package mutating func end(at now: LedgerInstant) {
-        (current, doubt, returned) = (nil, nil, nil)
+        (current, contradiction, returned) = (nil, nil, nil)
         since = now
     }
 
@@ -93,17 +93,17 @@ package struct TargetSchedule: Sendable {
         // A single check can be slow by chance, so that degraded needs confirmation like a failure.
         let isMeasured = !isDown && (finding.isMeasured || current?.isMeasured == true && finding.isGood)
         if finding.isDegraded, !isMeasured, let current, current.isGood, !current.isDegraded {
-            return takeDoubt(finding, begun, ended)
+            return addContradiction(finding, begun, ended)
         }
         defer { returned = nil }
         if isDown, finding.isInconclusive { return takeInconclusive(finding, begun, ended) }
         if finding.isGood {
             if isDown, let returned {
-                (current, agreed, doubt) = (finding, begun, nil)
+                (current, agreed, contradiction) = (finding, begun, nil)
                 return Change(finding: finding, instant: since, uncertainty: returned)
             }
             let earliest = max(since, lastBad ?? since)
-            (current, agreed, doubt) = (finding, begun, nil)
+            (current, agreed, contradiction) = (finding, begun, nil)
             return Change(
                 finding: finding,
                 instant: ended,
@@ -114,13 +114,13 @@ package struct TargetSchedule: Sendable {
         guard let current else {
             // The outage continues, with another cause since the path returned.
             if isDown { return settle(finding, begun, Change(finding: finding, instant: since, uncertainty: .zero)) }
-            return takeDoubt(finding, begun, ended)
+            return addContradiction(finding, begun, ended)
         }
         if current.isSame(as: finding) {
-            (self.current, agreed, doubt) = (finding, begun, nil)
+            (self.current, agreed, contradiction) = (finding, begun, nil)
             return nil
         }
-        return takeDoubt(finding, begun, ended)
+        return addContradiction(finding, begun, ended)
     }
 
     /// Processes an inconclusive check during an outage. The outage continues for a minute, so that its end lies between the last check
@@ -131,27 +131,29 @@ package struct TargetSchedule: Sendable {
         _ ended: LedgerInstant
     ) -> Change? {
         let isNewPath = current == nil
-        let change = takeDoubt(finding, begun, ended, lasting: .seconds(60))
+        let change = addContradiction(finding, begun, ended, lasting: .seconds(60))
         return isNewPath ? change.map { Change(finding: $0.finding, instant: since, uncertainty: .zero) } : change
     }
 
     /// - Parameter length: The minimum time from the first contradicting check to the last one.
-    private mutating func takeDoubt(
+    private mutating func addContradiction(
         _ finding: CheckFinding,
         _ begun: LedgerInstant,
         _ ended: LedgerInstant,
         lasting length: Duration = .zero
     ) -> Change? {
         let isDown = current?.isGood == false
-        var next = Doubt(finding: finding, first: ended, earliest: agreed ?? since)
+        var next = Contradiction(finding: finding, first: ended, earliest: agreed ?? since)
         // While the target is up, all failing checks count together. While it is down, only checks with the same result do.
-        if let doubt, doubt.finding.isGood == finding.isGood, !isDown || doubt.finding.confirms(finding) {
-            next = doubt
+        if let contradiction, contradiction.finding.isGood == finding.isGood,
+            !isDown || contradiction.finding.confirms(finding)
+        {
+            next = contradiction
         }
         next.finding = finding
         next.count += 1
         guard next.count >= settings.confirm, ended - next.first >= length else {
-            doubt = next
+            contradiction = next
             return nil
         }
         let uncertainty = next.first - min(next.earliest, next.first)
@@ -159,7 +161,7 @@ package struct TargetSchedule: Sendable {
     }
 
     private mutating func settle(_ finding: CheckFinding, _ begun: LedgerInstant, _ change: Change) -> Change {
-        (current, agreed, doubt) = (finding, begun, nil)
+        (current, agreed, contradiction) = (finding, begun, nil)
         return change
     }
 
@@ -174,8 +176,8 @@ package struct TargetSchedule: Sendable {
     ///   - begun: The start of the last check.
     ///   - now: The end of the last check.
     package func next(after begun: LedgerInstant, now: LedgerInstant) -> LedgerInstant {
-        let isRateLimited = (doubt?.finding ?? current)?.isRateLimited == true
-        if let doubt, doubt.count < settings.confirm, current?.isGood ?? true, !isRateLimited {
+        let isRateLimited = (contradiction?.finding ?? current)?.isRateLimited == true
+        if let contradiction, contradiction.count < settings.confirm, current?.isGood ?? true, !isRateLimited {
             return max(now, begun + Self.repetition)
         }
         guard current?.isGood == true || isRateLimited else { return max(now, begun + settings.intervalWhenDown) }

@@ -139,13 +139,13 @@ extension ProbeSubject {
         switch self {
         case .line: "line"
         case .server(_, .known): "server"
-        case .server(_, .invented): "server, a name that nobody has"
+        case .server(_, .invented): "server, a name that does not exist"
         case .server(_, .target): "server, the target's name"
         case .server(_, .expected(let name)): "server, \(name)"
         case .anchor(let host): "anchor \(host)"
         case .target: "target"
-        case .unassigned: "nobody"
-        case .inventedAddress: "lure"
+        case .unassigned: "unassigned address"
+        case .inventedAddress: "invented address"
         case .portal: "portal"
         }
     }
