@@ -7,8 +7,8 @@ import Testing
 @Suite struct ProxyEnvironmentTests {
     private typealias Proxy = HTTPClient.Configuration.Proxy
 
-    private static func way(to url: String, _ environment: [String: String]) -> ProxyEnvironment.Way {
-        ProxyEnvironment { environment[$0] }.way(to: url)
+    private static func way(to url: String, _ environment: [String: String]) -> ProxyEnvironment.ProxyUse {
+        ProxyEnvironment { environment[$0] }.proxyUse(to: url)
     }
 
     @Test func `each scheme has a variable, and ALL_PROXY applies to the others`() {

@@ -68,7 +68,7 @@ import Testing
         #expect(try #require(outcome.failure).ending == .notRetryable && attempts.count == 1)
     }
 
-    @Test(arguments: [RetryAdvice.goOn, .backOff])
+    @Test(arguments: [RetryAdvice.followPolicy, .backOff])
     func `other advice keeps the backoff, and the query counts as waiting time`(advice: RetryAdvice) throws {
         let (outcome, attempts, reasons, _) = try retry(advice)
         let plain = try retry(nil)
@@ -84,7 +84,7 @@ import Testing
 
     private func differences(_ times: [Duration]) -> [Duration] { zip(times.dropFirst(), times).map { $0 - $1 } }
 
-    @Test(arguments: [(RetryAdvice.goOn, RetryReason.newPath), (.backOff, .backoff)])
+    @Test(arguments: [(RetryAdvice.followPolicy, RetryReason.newPath), (.backOff, .backoff)])
     func `a new path does not end the backoff when the advisor blames the host`(
         advice: RetryAdvice,
         reason: RetryReason

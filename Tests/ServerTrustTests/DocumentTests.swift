@@ -74,7 +74,7 @@ struct DocumentTests {
         case .deltaList: "deltaList"
         case .indirectList: "indirectList"
         case .badSignature: "badSignature"
-        case .signedByStranger: "signedByStranger"
+        case .unauthorizedSigner: "unauthorizedSigner"
         case .mayNotSignLists: "mayNotSignLists"
         case .mayNotSignResponses: "mayNotSignResponses"
         case .responderRevoked: "responderRevoked"

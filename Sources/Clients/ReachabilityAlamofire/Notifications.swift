@@ -6,22 +6,22 @@ public import ReachabilityRequests
 
 extension Request {
     /// Posted when a request begins or continues.
-    public static let didResumeNotification = Poster.name("request.didResume")
+    public static let didResumeNotification = NotificationPoster.name("request.didResume")
     /// Posted when a request is held back.
-    public static let didSuspendNotification = Poster.name("request.didSuspend")
+    public static let didSuspendNotification = NotificationPoster.name("request.didSuspend")
     /// Posted when a request is cancelled.
-    public static let didCancelNotification = Poster.name("request.didCancel")
+    public static let didCancelNotification = NotificationPoster.name("request.didCancel")
     /// Posted when a request has its result.
-    public static let didFinishNotification = Poster.name("request.didFinish")
+    public static let didFinishNotification = NotificationPoster.name("request.didFinish")
 
     /// Posted when an attempt begins or continues.
-    public static let didResumeTaskNotification = Poster.name("task.didResume")
+    public static let didResumeTaskNotification = NotificationPoster.name("task.didResume")
     /// Posted when an attempt is held back.
-    public static let didSuspendTaskNotification = Poster.name("task.didSuspend")
+    public static let didSuspendTaskNotification = NotificationPoster.name("task.didSuspend")
     /// Posted when an attempt is cancelled.
-    public static let didCancelTaskNotification = Poster.name("task.didCancel")
+    public static let didCancelTaskNotification = NotificationPoster.name("task.didCancel")
     /// Posted when an attempt has ended.
-    public static let didCompleteTaskNotification = Poster.name("task.didComplete")
+    public static let didCompleteTaskNotification = NotificationPoster.name("task.didComplete")
 }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
@@ -58,13 +58,13 @@ extension Notification {
 /// Posts notifications for all sessions of the process, as does the first use of one of their names. They are posted on the main queue.
 public final class AlamofireNotifications: EventMonitor {
     /// Begins to post notifications.
-    public init() { Poster.start }
+    public init() { NotificationPoster.start }
 }
 
 /// Posts the notifications of all sessions.
-private struct Poster: EventMonitor {
+private struct NotificationPoster: EventMonitor {
     /// Evaluated once.
-    static let start: Void = Session.reportAllEvents(to: Poster())
+    static let start: Void = Session.reportAllEvents(to: NotificationPoster())
 
     static func name(_ name: String) -> Notification.Name {
         start

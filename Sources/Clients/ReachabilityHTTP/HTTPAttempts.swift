@@ -10,7 +10,7 @@ final class HTTPAttempts: Sendable {
     private let transport: HTTPTransport
     private let request: HTTPClientRequest
     private let timeout: Duration?
-    private let cookies: (any CookieKeeper)?
+    private let cookies: (any CookieStorage)?
     private let makeBody: (@Sendable () throws -> HTTPClientRequest.Body?)?
     private let logger: Logger?
     private let state = Locked(State())

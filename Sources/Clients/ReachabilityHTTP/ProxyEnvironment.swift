@@ -15,7 +15,7 @@ import ReachabilityRetry
 /// or `socks5h`, with port 1080; in both the proxy looks names up.
 package struct ProxyEnvironment: Sendable {
     /// The use of a proxy for a server.
-    package enum Way: Hashable, Sendable {
+    package enum ProxyUse: Hashable, Sendable {
         /// The server is contacted without a proxy.
         case direct
         /// The server is contacted through a proxy.
@@ -25,21 +25,21 @@ package struct ProxyEnvironment: Sendable {
         case unusable(String)
     }
 
-    private let ways: [String: Way]
+    private let uses: [String: ProxyUse]
     private let exceptions: ProxyExceptions
 
     /// Creates the proxies from environment variables.
     ///
     /// - Parameter variable: Returns the value of an environment variable.
     package init(_ variable: (String) -> String? = EnvironmentVariable.value(of:)) {
-        func first(_ names: [String]) -> Way? {
+        func first(_ names: [String]) -> ProxyUse? {
             for name in names {
-                if let value = variable(name), !value.isEmpty { return Self.way(value, in: name) }
+                if let value = variable(name), !value.isEmpty { return Self.use(value, in: name) }
             }
             return nil
         }
         let others = ["all_proxy", "ALL_PROXY"]
-        ways = [
+        uses = [
             "http": first(["http_proxy"] + others) ?? .direct,
             "https": first(["https_proxy", "HTTPS_PROXY"] + others) ?? .direct,
         ]
@@ -48,22 +48,22 @@ package struct ProxyEnvironment: Sendable {
     }
 
     /// Returns the use of a proxy for an absolute URL; `direct` if the URL is invalid.
-    package func way(to url: String) -> Way {
-        guard let url = RequestURL(url), let way = ways[url.scheme], !exceptions.contains(url.host) else {
+    package func proxyUse(to url: String) -> ProxyUse {
+        guard let url = RequestURL(url), let use = uses[url.scheme], !exceptions.contains(url.host) else {
             return .direct
         }
-        return way
+        return use
     }
 
     /// Returns the host whose reachability is used for a host in lower case: the proxy if one of the schemes has one,
     /// otherwise the host itself.
     package func connectionHost(for host: String) -> String {
         guard !exceptions.contains(host) else { return host }
-        for case .proxy(let proxy)? in [ways["https"], ways["http"]] { return proxy.host }
+        for case .proxy(let proxy)? in [uses["https"], uses["http"]] { return proxy.host }
         return host
     }
 
-    private static func way(_ value: String, in name: String) -> Way {
+    private static func use(_ value: String, in name: String) -> ProxyUse {
         let parts = value.firstRange(of: "://").map { (value[..<$0.lowerBound].lowercased(), value[$0.upperBound...]) }
         let (scheme, rest) = parts ?? ("http", value[...])
         guard ["http", "socks5", "socks5h"].contains(scheme) else {

@@ -89,7 +89,7 @@ extension RetryRun {
 /// budget remains for requests that a caller waits for.
 ///
 /// - Returns: The value that the operation returned.
-package func withUnpaidRetry<Value: Sendable>(
+package func withUnchargedRetry<Value: Sendable>(
     policy: RetryPolicy,
     target: RetryTarget,
     coordinator: RetryCoordinator,

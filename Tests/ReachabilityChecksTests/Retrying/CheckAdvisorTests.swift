@@ -14,7 +14,7 @@ import Testing
             case .portal: .wait
             case .tls: .end
             case .host, .service: .backOff
-            default: .goOn
+            default: .followPolicy
             }
         let advisor = CheckAdvisor(.init(place: { _ in place }, untilWorks: {}, now: { .zero }))
         #expect(await advisor.advice(for: "example.org") == expected)

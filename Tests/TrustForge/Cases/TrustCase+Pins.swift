@@ -92,7 +92,7 @@ extension TrustCase {
             sent: [World.leaf, World.intermediate]
         ),
         unvalidated(
-            "the pinned certificate sent by a stranger, not validated",
+            "the pinned certificate sent by an unrelated server, not validated",
             [World.leaf],
             sent: [World.strangeLeaf, World.leaf, World.intermediate],
             refused: .notPinned(subject: "stranger")

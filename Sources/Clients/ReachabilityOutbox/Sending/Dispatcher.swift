@@ -222,7 +222,7 @@ final class Places: Sendable {
         }
     }
 
-    func giveBack() {
+    func release() {
         let next: CheckedContinuation<Bool, Never>? = state.withLock { state in
             if state.waiting.isEmpty {
                 state.free += 1

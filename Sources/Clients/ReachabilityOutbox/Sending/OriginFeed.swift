@@ -46,7 +46,7 @@ struct OriginFeed: Sendable {
         let moved = Locked<Set<String>>([])
         while !Task.isCancelled {
             do throws(RetryError) {
-                let isMore = try await withUnpaidRetry(
+                let isMore = try await withUnchargedRetry(
                     policy: policy,
                     target: target ?? .network(isRepeatable: true, priority: .low),
                     coordinator: coordinator,
@@ -210,7 +210,7 @@ extension OriginFeed {
     ///   - isProbe: True if the attempt tests the monitor, which reports that there is no path.
     func sendNext(except urls: Set<String>, isProbe: Bool = false) async throws(OutboxError) -> Sent? {
         guard await places.take() else { return nil }
-        defer { places.giveBack() }
+        defer { places.release() }
         var delivery: OutboxDelivery
         switch try await store.claim(queue.origin, except: urls) {
         case .nothing: return nil

@@ -43,40 +43,40 @@ enum OutboxFile {
         }
         // Opening a named pipe or a device could block or have an effect.
         guard status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { throw OutboxError.foreignFile(file) }
-        switch try maker(of: file, .alone) {
+        switch try creator(of: file, .alone) {
         case .outbox: return true
         // Earlier versions wrote the application id into the log first.
-        case .nobody where exists(file + "-wal"):
-            if case .outbox = try maker(of: file, .shared) { return true }
-        case .nobody, .another: break
+        case .empty where exists(file + "-wal"):
+            if case .outbox = try creator(of: file, .shared) { return true }
+        case .empty, .another: break
         }
         throw OutboxError.foreignFile(file)
     }
 
-    private enum Maker {
+    private enum Creator {
         case outbox
         /// An empty database.
-        case nobody
+        case empty
         case another
     }
 
-    private static func maker(of file: String, _ reading: Reading) throws -> Maker {
-        let maker = Locked(Maker.another)
+    private static func creator(of file: String, _ reading: Reading) throws -> Creator {
+        let creator = Locked(Creator.another)
         do {
             _ = try open(file, reading) { db in
                 // Accepts the header also if the file is shorter than the header states.
                 try db.execute(sql: "PRAGMA writable_schema = ON")
                 let identifier = try Int32.fetchOne(db, sql: "PRAGMA application_id")
-                if identifier == OutboxSchema.applicationID { return maker.withLock { $0 = .outbox } }
+                if identifier == OutboxSchema.applicationID { return creator.withLock { $0 = .outbox } }
                 let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema")
-                if identifier == 0, tables == 0 { maker.withLock { $0 = .nobody } }
+                if identifier == 0, tables == 0 { creator.withLock { $0 = .empty } }
             }
         } catch let error as DatabaseError {
             // A file that SQLite cannot read is a foreign file, and so is a log without its index.
             let isUnreadable = reading == .alone && ![.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode)
             if isUnreadable { throw unsafe access(file, R_OK) == 0 ? error : SystemError.current }
         }
-        return maker.withLock { $0 }
+        return creator.withLock { $0 }
     }
 
     /// Opens a file read-only. Creates no other file.

@@ -109,7 +109,7 @@ extension OutboxStore {
                 )
             }
         case .rejected(let reason):
-            try await write(erases: true) { try Self.bury(entry.id, reason, $0, at: now) }
+            try await write(erases: true) { try Self.moveToDeadLetters(entry.id, reason, $0, at: now) }
         case .delivered:
             try await write(erases: true) { db in
                 try db.execute(sql: "DELETE FROM request WHERE id = ?", arguments: [entry.id])

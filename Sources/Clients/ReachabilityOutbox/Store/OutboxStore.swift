@@ -308,7 +308,7 @@ extension OutboxStore {
     }
 
     /// Moves a request to the dead letters.
-    static func bury(_ id: Int64, _ reason: String, _ db: Database, at now: Int64) throws {
+    static func moveToDeadLetters(_ id: Int64, _ reason: String, _ db: Database, at now: Int64) throws {
         let sql = "INSERT INTO dead (\(columns), lastError, diedAt) SELECT \(columns), ?, ? FROM request WHERE id = ?"
         try db.execute(sql: sql, arguments: [reason, now, id])
         try db.execute(sql: "DELETE FROM request WHERE id = ?", arguments: [id])

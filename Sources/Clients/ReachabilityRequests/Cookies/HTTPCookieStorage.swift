@@ -125,7 +125,7 @@ extension HTTPCookieStorage.State {
     }
 }
 
-extension HTTPCookieStorage: CookieKeeper {
+extension HTTPCookieStorage: CookieStorage {
     package func field(for url: String) -> String? {
         guard state.withLock({ !$0.entries.isEmpty }), let url = URL(string: url) else { return nil }
         return HTTPCookie.field(cookies(for: url) ?? [])

@@ -269,7 +269,7 @@ public enum DownloadFailure: Error {
     /// The file, or its part, cannot be written, with the error of the system.
     case notWritten(path: String, any Error)
     /// The connection broke, with the error.
-    case brokenOff(any Error)
+    case connectionBroken(any Error)
     /// The server sent more bytes than announced.
     case tooLong(Int64)
     /// The server sent fewer bytes than announced.
@@ -289,7 +289,7 @@ extension DownloadFailure: DescribedError {
         case .busy(let path): "cannot download to \(path.printable): another download is in progress"
         case .fileExists(let path): "cannot create \(path.printable): it exists; remove it, or allow its replacement"
         case .notWritten(let path, let error): "cannot write \(path.printable): \(error)"
-        case .brokenOff(let error): "the connection failed: \(error)"
+        case .connectionBroken(let error): "the connection failed: \(error)"
         case .tooLong(let total): "the server announced \(total) bytes and sends more"
         case .tooShort(let size, let total): "the server announced \(total) bytes and ended after \(size)"
         case .unexpectedPart: "the server sent a part of the file, although the whole file was requested"
@@ -301,7 +301,7 @@ extension DownloadFailure: DescribedError {
     /// A Boolean value that indicates whether the rest may come if it is requested.
     fileprivate var mayContinue: Bool {
         switch self {
-        case .brokenOff, .tooShort: true
+        case .connectionBroken, .tooShort: true
         default: false
         }
     }

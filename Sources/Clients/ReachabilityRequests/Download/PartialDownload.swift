@@ -197,7 +197,7 @@ final class PartialDownload: Sendable {
             }
         } catch  where !(error is AFError || error is DownloadFailure) {
             // Also for an attempt that was cut because its address is gone. A cancellation of the download was thrown above.
-            throw place - start >= Self.goodPiece && isResumable ? DownloadFailure.brokenOff(error) : error
+            throw place - start >= Self.goodPiece && isResumable ? DownloadFailure.connectionBroken(error) : error
         }
         if let total, place < total { throw DownloadFailure.tooShort(place, of: total) }
     }

@@ -5,13 +5,13 @@ import LinuxSupport
 /// It is cancelled by `cancel()`, and when the last waiting task is cancelled. A cancellation has priority over a later result.
 final class Exchange<Value: Sendable>: Sendable {
     private enum Phase {
-        case unbegun
+        case notStarted
         case running(Task<Void, Never>?)
         case over(Value)
     }
 
     private struct State {
-        var phase = Phase.unbegun
+        var phase = Phase.notStarted
         var waiting: [Int: CheckedContinuation<Value, Never>] = [:]
         /// Tasks that were cancelled before they waited.
         var gone: Set<Int> = []
@@ -51,12 +51,12 @@ final class Exchange<Value: Sendable>: Sendable {
     var waiters: Int { state.withLock { $0.waiting.count } }
 
     /// A Boolean value that indicates whether the work has begun.
-    var hasBegun: Bool { state.withLock { state in if case .unbegun = state.phase { false } else { true } } }
+    var hasBegun: Bool { state.withLock { state in if case .notStarted = state.phase { false } else { true } } }
 
     /// Begins the work, unless it has begun or ended.
     func start(_ work: @escaping Work, after: @escaping @Sendable () -> Void = {}) {
         let isFirst = state.withLock { state in
-            guard case .unbegun = state.phase else { return false }
+            guard case .notStarted = state.phase else { return false }
             state.phase = .running(nil)
             return true
         }
@@ -99,23 +99,23 @@ final class Exchange<Value: Sendable>: Sendable {
         case .resume(let value): continuation.resume(returning: value)
         case .leave:
             continuation.resume(returning: cancelled)
-            cancelIfDeserted()
+            cancelIfUnused()
         }
     }
 
     private func leave(_ number: Int) {
-        let (continuation, isDeserted) = state.withLock { state -> (CheckedContinuation<Value, Never>?, Bool) in
+        let (continuation, isLastWaiter) = state.withLock { state -> (CheckedContinuation<Value, Never>?, Bool) in
             if state.waiting[number] == nil { state.gone.insert(number) }
-            let isDeserted = state.waiting[number] != nil && state.waiting.count == 1
+            let isLastWaiter = state.waiting[number] != nil && state.waiting.count == 1
             // The last task waits until the work has ended.
-            if isDeserted, endsWithWork { return (nil, true) }
-            return (state.waiting.removeValue(forKey: number), isDeserted)
+            if isLastWaiter, endsWithWork { return (nil, true) }
+            return (state.waiting.removeValue(forKey: number), isLastWaiter)
         }
-        if isDeserted { cancel() }
+        if isLastWaiter { cancel() }
         continuation?.resume(returning: cancelled)
     }
 
-    private func cancelIfDeserted() {
+    private func cancelIfUnused() {
         if state.withLock({ $0.waiting.isEmpty }) { cancel() }
     }
 
@@ -142,7 +142,7 @@ final class Exchange<Value: Sendable>: Sendable {
         let task: Task<Void, Never>?
         switch state.phase {
         case .over: return (nil, [])
-        case .unbegun: task = nil
+        case .notStarted: task = nil
         case .running(let running): task = running
         }
         defer { state.waiting = [:] }

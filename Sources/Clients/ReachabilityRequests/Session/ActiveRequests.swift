@@ -11,7 +11,7 @@ final class ActiveRequests: Sendable {
 
     private enum Stage {
         /// The timer after the next one sends the request.
-        case young
+        case new
         /// The next timer sends the request.
         case due
         case sent
@@ -39,7 +39,7 @@ final class ActiveRequests: Sendable {
     /// Adds a new request. The timer sends it, unless it is sent before.
     func add(_ request: Request) {
         let isTimed = state.withLock { state in
-            state.stages[request] = .young
+            state.stages[request] = .new
             defer { state.isTimed = true }
             return state.isTimed
         }

@@ -174,8 +174,8 @@ struct ConnectingAttempt: Sendable {
             return .end(AttemptError.sourceAddressLost(source))
         }
         // An attempt that began without a path may hang long after there is one.
-        let isVain = isProbe ? reachability.status == .reachable : (!isOpen && reachability.isOffline) || isNew
-        if isVain, !progress.hasSent { return .end(AttemptError.noPath(reachability)) }
+        let cannotSucceed = isProbe ? reachability.status == .reachable : (!isOpen && reachability.isOffline) || isNew
+        if cannotSucceed, !progress.hasSent { return .end(AttemptError.noPath(reachability)) }
         guard let limit else { return .sleep(until: nil) }
         return now >= began + limit ? .end(AttemptError.notConnected(limit)) : .sleep(until: began + limit)
     }

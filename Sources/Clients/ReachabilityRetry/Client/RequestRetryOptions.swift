@@ -80,7 +80,7 @@ public struct RequestRetryOptions: Sendable {
     package var redirecting: (@Sendable (RequestHead) async -> RequestHead?)?
 
     /// The cookies of each attempt, at any origin. Nil if none are sent and kept.
-    package var cookies: (any CookieKeeper)?
+    package var cookies: (any CookieStorage)?
 
     /// Creates options. The table of the type lists the defaults.
     public init(
@@ -115,7 +115,7 @@ public struct RequestRetryOptions: Sendable {
 }
 
 /// A storage of cookies.
-package protocol CookieKeeper: AnyObject, Sendable {
+package protocol CookieStorage: AnyObject, Sendable {
     /// Returns the value of the field Cookie of a request. Nil if it has no cookies.
     func field(for url: String) -> String?
 

@@ -98,8 +98,8 @@ extension RetryCoordinator {
 
     /// Records a response that is not retried. It shows that the host is reachable, and a good response adds tokens to
     /// the budget.
-    func answered(at target: RetryTarget, begunAt generation: UInt64?, isGood: Bool, afterPaying hasPaid: Bool) {
-        let tokens = hasPaid ? limits.budget.retryCost : limits.budget.successDeposit
+    func answered(at target: RetryTarget, begunAt generation: UInt64?, isGood: Bool, afterCharge wasCharged: Bool) {
+        let tokens = wasCharged ? limits.budget.retryCost : limits.budget.successDeposit
         recordEvidence(fromAnswer: true, begunAt: generation, at: target, depositing: isGood ? tokens : 0)
     }
 
@@ -216,9 +216,9 @@ struct HostState {
         }
         // A response over an earlier path reveals nothing about this one.
         guard (generation ?? reachability.generation) == reachability.generation else { return (nil, nil) }
-        let isNews = disproved != reachability.generation
+        let isNew = disproved != reachability.generation
         disproved = reachability.generation
-        return (queue.isOpen ? nil : queue.open(at: opening), isNews ? reachability : nil)
+        return (queue.isOpen ? nil : queue.open(at: opening), isNew ? reachability : nil)
     }
 
     /// Removes a user. Stops watching the host if it was the last. Returns the watch, which must be released outside

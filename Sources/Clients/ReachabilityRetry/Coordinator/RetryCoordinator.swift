@@ -191,7 +191,7 @@ extension RetryCoordinator {
         on clock: Timeline,
         _ signal: WakeSignal,
         isOver: () -> Bool
-    ) async -> AttemptCut? {
+    ) async -> Interruption? {
         let sleeper = makeSleeper()
         var isListening = false
         defer {

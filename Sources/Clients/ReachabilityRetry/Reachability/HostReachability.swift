@@ -179,7 +179,7 @@ public protocol RetryAdvisor: Sendable {
 /// The advice for a retry.
 public enum RetryAdvice: String, Hashable, Sendable, CaseIterable {
     /// Follow the tables of ``RetryPolicy``.
-    case goOn
+    case followPolicy
     /// Wait for the backoff, even after a change of the path, because the host is the cause.
     case backOff
     /// Wait until an obstacle is over, for example a captive portal. The budget is not charged.

@@ -79,7 +79,7 @@ struct ReleaseQueue<WakeSignal> {
         switch pause {
         case .none:
             waiters[ticket] = Waiter(priority: priority, signal: signal, place: .inLine)
-            getInLine(ticket, priority)
+            enqueue(ticket, priority)
         case .until(let time, let endsWithNewPath):
             let place = Place.pausing(until: time, endsWithNewPath: endsWithNewPath)
             waiters[ticket] = Waiter(priority: priority, signal: signal, place: place)
@@ -106,7 +106,7 @@ struct ReleaseQueue<WakeSignal> {
             return (.sleep(until: time), nil)
         case .pausing:
             waiters[ticket]?.place = .inLine
-            getInLine(ticket, waiter.priority)
+            enqueue(ticket, waiter.priority)
         case .inLine:
             break
         }
@@ -175,7 +175,7 @@ struct ReleaseQueue<WakeSignal> {
         }
         for (ticket, waiter) in over.sorted(by: { $0.key < $1.key }) {
             waiters[ticket]?.place = .inLine
-            getInLine(ticket, waiter.priority)
+            enqueue(ticket, waiter.priority)
         }
         return leader.flatMap { waiters[$0]?.signal } ?? elect()
     }
@@ -183,7 +183,7 @@ struct ReleaseQueue<WakeSignal> {
     /// The signals of all waiters.
     var signals: [WakeSignal] { waiters.values.map(\.signal) }
 
-    private mutating func getInLine(_ ticket: UInt64, _ priority: RetryPriority) {
+    private mutating func enqueue(_ ticket: UInt64, _ priority: RetryPriority) {
         let waiters = waiters
         lines[priority].append(ticket, among: waiters.count) { waiters[$0]?.place == .inLine }
     }

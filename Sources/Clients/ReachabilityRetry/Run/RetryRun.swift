@@ -20,7 +20,7 @@ final class RetryRun {
     /// The generation of the path that was known when the latest attempt began.
     private var generation: UInt64?
     private var waitBegan = Duration.zero
-    private var advised = RetryAdvice.goOn
+    private var advised = RetryAdvice.followPolicy
     /// A Boolean value that indicates whether the current or next attempt is a probe: it tests the monitor, which
     /// reports that the host is not reachable.
     var isProbe = false
@@ -71,7 +71,7 @@ final class RetryRun {
             // The release may have come at the deadline.
             if let deadline, began >= deadline { return finish(.deadlineExpired) }
             generation = coordinator.knownReachability(of: target.host)?.generation
-            counts.hasUnusedPayment = false
+            counts.hasUnusedCharge = false
             var cut: RetryError.Ending?
             if mayBegin() {
                 coordinator.countAttempt()
@@ -87,8 +87,8 @@ final class RetryRun {
                     result = .failed(error)
                     await work.release()
                 }
-                if let ending = await heedAdvice() { return finish(ending) }
-                let end = await getInLine(after: pause).end()
+                if let ending = await followAdvice() { return finish(ending) }
+                let end = await enqueue(after: pause).end()
                 attempts[attempts.count - 1].wait = clock.now - waitBegan
                 if case .turn(let isProbe) = end {
                     self.isProbe = isProbe
@@ -111,7 +111,7 @@ final class RetryRun {
 
     private func finish(_ ending: RetryError.Ending?) -> RetryError.Ending? {
         if attempts.last?.reason != nil { attempts[attempts.count - 1].wait = clock.now - waitBegan }
-        if counts.hasUnusedPayment { coordinator.refund(to: target.host) }
+        if counts.hasUnusedCharge { coordinator.refund(to: target.host) }
         entry.leave()
         work.publish(.ended(target, ending, attempts: attempts.count), coordinator)
         return ending
@@ -149,7 +149,7 @@ final class RetryRun {
         let failure: any Error
         switch result {
         case .kept(let isGood)?:
-            coordinator.answered(at: target, begunAt: generation, isGood: isGood, afterPaying: counts.hasPaid)
+            coordinator.answered(at: target, begunAt: generation, isGood: isGood, afterCharge: counts.wasCharged)
             attempts.append(RetryAttempt(number, began, clock.now, sent: work.progress?.sentAt))
             return .succeed
         case .held(let error)?, .failed(let error)?: failure = error
@@ -242,8 +242,8 @@ final class RetryRun {
         case .retry(let reason, let pause, let isFree):
             if !isFree, work.isCharged {
                 guard coordinator.withdraw(from: target.host) else { return .end(.budgetExhausted) }
-                counts.hasPaid = true
-                counts.hasUnusedPayment = true
+                counts.wasCharged = true
+                counts.hasUnusedCharge = true
             }
             if reason == .backoff { counts.backoffs += 1 }
             if reason == .retryAfter, let pause { coordinator.holdBack(target.host, for: pause) }
@@ -260,19 +260,19 @@ final class RetryRun {
     /// Queries the advisor, and follows its advice to wait or to end. Returns immediately if the coordinator has no
     /// advisor.
     @inline(never)
-    private func heedAdvice() async -> RetryError.Ending? {
-        advised = .goOn
+    private func followAdvice() async -> RetryError.Ending? {
+        advised = .followPolicy
         switch await advice() {
         case .failure(let refusal): return refusal.ending
         case .success(let advice): advised = advice
         }
         switch advised {
-        case .goOn, .backOff: return nil
+        case .followPolicy, .backOff: return nil
         case .end: return .notRetryable
         case .wait:
             attempts[attempts.count - 1].reason = .obstacle
-            if counts.hasUnusedPayment { coordinator.refund(to: target.host) }
-            (counts.hasPaid, counts.hasUnusedPayment) = (false, false)
+            if counts.hasUnusedCharge { coordinator.refund(to: target.host) }
+            (counts.wasCharged, counts.hasUnusedCharge) = (false, false)
             publishWait(nil)
             return await waitForEndOfObstacle()
         }
@@ -293,7 +293,7 @@ final class RetryRun {
     }
 
     @inline(never)
-    private func getInLine(after told: Duration?) -> QueuedWait {
+    private func enqueue(after told: Duration?) -> QueuedWait {
         let pause = pause(told)
         let endsWithNewPath = attempts.last?.reason == .backoff && advised != .backOff
         let wait = pause.map { (duration: $0, endsWithNewPath: endsWithNewPath) }
@@ -340,10 +340,10 @@ private struct Counts {
     var unmade = 0
     /// The number of backoff waits.
     var backoffs = 0
-    /// A Boolean value that indicates whether the budget was charged for a retry (`hasPaid`), and for one that has not
-    /// started yet (`hasUnusedPayment`).
-    var hasPaid = false
-    var hasUnusedPayment = false
+    /// A Boolean value that indicates whether the budget was charged for a retry (`wasCharged`), and for one that has not
+    /// started yet (`hasUnusedCharge`).
+    var wasCharged = false
+    var hasUnusedCharge = false
 }
 
 extension RetryError.Ending {

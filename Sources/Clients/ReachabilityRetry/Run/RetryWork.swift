@@ -54,7 +54,7 @@ enum AttemptResult: Sendable {
 }
 
 /// The reason why an attempt was ended early.
-enum AttemptCut {
+enum Interruption {
     /// The request ends.
     case end(RetryError.Ending)
     /// The attempt could not succeed.
@@ -88,7 +88,7 @@ extension RetryRun {
                 isRepeatable: target.isRepeatable
             )
         }
-        let (ended, cut) = await untilCut(of: connecting) { [attempt = work.attempt, context = nextContext] in
+        let (ended, cut) = await untilInterrupted(of: connecting) { [attempt = work.attempt, context = nextContext] in
             await attempt(context)
         }
         var result = ended ?? .failed(CancellationError())
@@ -106,10 +106,10 @@ extension RetryRun {
     ///
     /// - Returns: The result of the operation, nil if it was not started; and the reason why it was ended early, if it
     ///   was.
-    func untilCut<Answer: Sendable>(
+    func untilInterrupted<Answer: Sendable>(
         of connecting: ConnectingAttempt? = nil,
         _ work: @escaping @Sendable () async -> Answer
-    ) async -> (answer: Answer?, cut: AttemptCut?) {
+    ) async -> (answer: Answer?, cut: Interruption?) {
         let signal = WakeSignal()
         guard let registration = coordinator.beginWork(signal) else { return (nil, .end(.shutDown)) }
         defer { coordinator.endWork(registration) }
@@ -150,7 +150,7 @@ extension RetryRun {
     func advice() async -> Result<RetryAdvice, RetryCoordinator.Refusal> {
         guard let advisor = coordinator.advisor, let last = attempts.last, last.reason != .unreachable,
             last.stage?.isOfNetwork == true
-        else { return .success(.goOn) }
+        else { return .success(.followPolicy) }
         return await consulting { [host = target.host] in await advisor.advice(for: host) }
     }
 
@@ -173,7 +173,7 @@ extension RetryRun {
     func consulting<Answer: Sendable>(
         _ question: @escaping @Sendable () async -> Answer
     ) async -> Result<Answer, RetryCoordinator.Refusal> {
-        let (answer, cut) = await untilCut(question)
+        let (answer, cut) = await untilInterrupted(question)
         if case .end(let ending)? = cut { return .failure(.init(ending: ending)) }
         return answer.map { .success($0) } ?? .failure(.init(ending: .cancelled))
     }

@@ -270,7 +270,7 @@ public enum RevocationProblem: Error, Hashable, Sendable {
     /// The signature does not match the key of the signer.
     case badSignature
     /// The signer is neither the certificate's issuer nor a responder that the issuer authorized.
-    case signedByStranger
+    case unauthorizedSigner
     /// The issuer's certificate does not permit signing lists (keyUsage, RFC 5280, 4.2.1.3).
     case mayNotSignLists
     /// The responder's certificate does not permit signing OCSP responses (extendedKeyUsage, RFC 6960, 4.2.2.2).
@@ -327,7 +327,7 @@ extension RevocationProblem: CustomStringConvertible {
         case .criticalExtension(let identifier):
             "has the critical extension \(identifier), which is not supported"
         case .badSignature: "has a signature that does not match the key of the signer"
-        case .signedByStranger: "is signed by neither the issuer nor a responder that the issuer authorized"
+        case .unauthorizedSigner: "is signed by neither the issuer nor a responder that the issuer authorized"
         case .mayNotSignLists: "is signed with a key that may not sign lists"
         case .mayNotSignResponses: "is signed with a certificate that may not sign OCSP responses"
         case .responderNotValid(let range):

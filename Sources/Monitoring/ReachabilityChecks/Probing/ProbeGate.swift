@@ -224,7 +224,7 @@ final class ConcurrencyLimit: Sendable {
     /// Performs work as soon as the limit allows. Returns nil if the task is cancelled before.
     func during<Value: Sendable>(_ work: () async -> Value) async -> Value? {
         guard await take() else { return nil }
-        defer { giveBack() }
+        defer { release() }
         return await work()
     }
 
@@ -235,7 +235,7 @@ final class ConcurrencyLimit: Sendable {
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { waiting in
-                let isMine: Bool? = state.withLock { state in
+                let isFirst: Bool? = state.withLock { state in
                     if Task.isCancelled { return false }
                     if state.free > 0 {
                         state.free -= 1
@@ -245,14 +245,14 @@ final class ConcurrencyLimit: Sendable {
                     state.order.append(number)
                     return nil
                 }
-                if let isMine { waiting.resume(returning: isMine) }
+                if let isFirst { waiting.resume(returning: isFirst) }
             }
         } onCancel: {
             state.withLock { $0.line.removeValue(forKey: number) }?.resume(returning: false)
         }
     }
 
-    private func giveBack() {
+    private func release() {
         let next: CheckedContinuation<Bool, Never>? = state.withLock { state in
             while let number = state.order.popFirst() {
                 if let next = state.line.removeValue(forKey: number) { return next }

@@ -13,7 +13,7 @@ public import ReachabilityRetry
 /// | `portal` | `RetryAdvice.wait`, until a check finds that the internet works |
 /// | `tls` | `RetryAdvice.end` |
 /// | `host`, `service` | `RetryAdvice.backOff` |
-/// | `dns` and all others | `RetryAdvice.goOn` |
+/// | `dns` and all others | `RetryAdvice.followPolicy` |
 ///
 /// Concurrent callers for one host share a check, and its verdict is used for five seconds. A check sends the packets of a
 /// ``NetworkCheck``. No check is made before the first failure. Thread-safe.
@@ -76,7 +76,7 @@ public final class CheckAdvisor: RetryAdvisor {
             if !Task.isCancelled { known.withLock { $0[host] = (place, now) } }
             return place
         }
-        return checked.map(Self.advice) ?? .goOn
+        return checked.map(Self.advice) ?? .followPolicy
     }
 
     /// Returns when the internet works or the task is cancelled.
@@ -96,7 +96,7 @@ public final class CheckAdvisor: RetryAdvisor {
         case .portal: .wait
         case .tls: .end
         case .host, .service: .backOff
-        case .works, .degraded, .inconclusive, .thisMachine, .link, .gateway, .upstream, .dns: .goOn
+        case .works, .degraded, .inconclusive, .thisMachine, .link, .gateway, .upstream, .dns: .followPolicy
         }
     }
 }

@@ -79,7 +79,7 @@ extension HTTPClient.Configuration {
             tlsConfiguration: tls,
             timeout: Timeout(connect: .seconds(10), read: .seconds(30))
         )
-        switch ProxyEnvironment().way(to: url.text) {
+        switch ProxyEnvironment().proxyUse(to: url.text) {
         case .direct: break
         case .proxy(let proxy): configuration.proxy = proxy
         case .unusable(let sentence): throw ExitMessage(sentence, .usage)

@@ -110,7 +110,7 @@ final class ClientSender: OutboxSender {
 
     func send(_ delivery: OutboxDelivery) async -> OutboxResult {
         let proxy: HTTPClient.Configuration.Proxy?
-        switch proxies.way(to: delivery.request.url) {
+        switch proxies.proxyUse(to: delivery.request.url) {
         case .direct: proxy = nil
         case .proxy(let named): proxy = named
         case .unusable(let reason): return .held(cause: reason)

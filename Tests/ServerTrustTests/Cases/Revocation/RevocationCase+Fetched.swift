@@ -15,7 +15,7 @@ extension RevocationCase {
         asking("good, with another nonce", .wrongNonce) { $0.nonce = [8] },
         asking("good, with an empty nonce", .wrongNonce) { $0.nonce = [] },
         asking("fetched: by a responder of the issuer's") { $0.delegate(to: RevocationWorld.delegate()) },
-        asking("fetched: by a stranger", .signedByStranger) { $0.delegate(to: World.strangeRoot) },
+        asking("fetched: by an unrelated authority", .unauthorizedSigner) { $0.delegate(to: World.strangeRoot) },
         asking("fetched: expired", .expired(World.now.advanced(by: .seconds(-1800)))) {
             $0.nextUpdate = .seconds(-1800)
         },

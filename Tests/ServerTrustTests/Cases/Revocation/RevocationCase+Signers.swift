@@ -25,7 +25,9 @@ extension RevocationCase {
             $0.responder = .key
         },
         revoking("revoked, by a responder of the issuer's") { $0.delegate(to: good) },
-        stapling("by a responder of the issuer's that is not sent", .signedByStranger) { $0.signer = good },
+        stapling("by a responder of the issuer whose certificate is not sent", .unauthorizedSigner) {
+            $0.signer = good
+        },
         stapling("by a certificate of the issuer's for servers", .mayNotSignResponses) {
             $0.delegate(to: otherPurpose)
         },
@@ -49,23 +51,23 @@ extension RevocationCase {
         stapling("by a responder with a critical extension", .criticalExtension(identifier: "1.2.3.4")) {
             $0.delegate(to: critical)
         },
-        stapling("by a responder of an intermediate below the issuer", .signedByStranger) {
+        stapling("by a responder of an intermediate below the issuer", .unauthorizedSigner) {
             $0.delegate(to: ofIntermediate)
             $0.certificates.append(World.intermediate)
         },
-        stapling("by a stranger's responder", .signedByStranger) { $0.delegate(to: ofStranger) },
-        stapling("by a stranger", .signedByStranger) { $0.delegate(to: World.strangeRoot) },
-        stapling("by a stranger in the issuer's name", .badSignature) {
+        stapling("by an unrelated authority's responder", .unauthorizedSigner) { $0.delegate(to: ofStranger) },
+        stapling("by an unrelated authority", .unauthorizedSigner) { $0.delegate(to: World.strangeRoot) },
+        stapling("by an unrelated authority in the issuer's name", .badSignature) {
             $0.signer = World.root.inHands(of: .p256("pretender"))
         },
-        stapling("by a responder that a stranger has signed in the issuer's name", .signedByStranger) {
+        stapling("by a responder that an unrelated authority has signed in the issuer's name", .unauthorizedSigner) {
             $0.delegate(to: pretender)
         },
-        stapling("by a stranger in the responder's name", .badSignature) {
+        stapling("by an unrelated authority in the responder's name", .badSignature) {
             $0.signer = good.inHands(of: .p256("pretender"))
             $0.certificates = [good]
         },
-        stapling("revoked, by a stranger", .signedByStranger) {
+        stapling("revoked, by an unrelated authority", .unauthorizedSigner) {
             $0.revoke()
             $0.delegate(to: World.strangeRoot)
         },

@@ -102,7 +102,7 @@ extension OCSPResponseVerifier {
     private static let noCheck: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 48, 1, 5]
 
     private func checkSigner(of response: OCSPResponse) throws(RevocationProblem) {
-        var problem = RevocationProblem.signedByStranger
+        var problem = RevocationProblem.unauthorizedSigner
         let responder = response.data.responder
         if responder.names(query.issuer) {
             do {
@@ -119,7 +119,7 @@ extension OCSPResponseVerifier {
                 try checkDelegated(certificate)
                 return try response.signed.check(by: certificate, allowsSHA1: query.allowsSHA1)
             } catch {
-                if problem == .signedByStranger || error != .signedByStranger { problem = error }
+                if problem == .unauthorizedSigner || error != .unauthorizedSigner { problem = error }
             }
         }
         throw problem
@@ -129,7 +129,7 @@ extension OCSPResponseVerifier {
         let issuer = query.issuer.x509
         guard responder.x509.issuer == issuer.subject,
             responder.isSigned(by: query.issuer)
-        else { throw .signedByStranger }
+        else { throw .unauthorizedSigner }
         if responder.x509.signatureAlgorithm == .sha1WithRSAEncryption, !query.allowsSHA1 {
             throw .weakSignature("SHA-1 with RSA")
         }
