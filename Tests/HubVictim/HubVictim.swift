@@ -15,7 +15,7 @@ enum HubVictim {
         writer.addListener { decisions, _ in
             say("saved \(decisions.count { if case .noted = $0 { true } else { false } })")
         }
-        writer.brokerIsBack()
+        writer.brokerConnected()
         while let line = readLine() {
             let parts = line.split(separator: " ", maxSplits: 2)
             guard parts.count == 3, let milliseconds = Int64(parts[0]) else { continue }

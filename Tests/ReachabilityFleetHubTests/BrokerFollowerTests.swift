@@ -38,7 +38,7 @@ import Testing
 
     @Test func `a new process requests a replay from each machine and ignores events until then`() async throws {
         let world = try HubWorld()
-        world.writer.brokerIsBack()
+        world.writer.brokerConnected()
         world.receive([.online("d0", "a", 0), .event("d0", "a", 1, .outage(outage("o", 0, 1)), number: 7)])
         // A new process with the same store.
         let next = try HubWorld(store: world.store)
@@ -127,9 +127,9 @@ import Testing
 
     @Test func `a message after a lost one is handled after the loss`() throws {
         let world = try HubWorld()
-        world.writer.brokerIsBack()
+        world.writer.brokerConnected()
         world.receive([.online("d0", "a", 0), .event("d0", "a", 1, .outage(outage("o", 0, 1)), number: 4)])
-        world.writer.lose(try place("d0"))
+        world.writer.recordDroppedMessage(try place("d0"))
         world.receive([.event("d0", "a", 3, .outage(outage("q", 2, 3)), number: 6)])
         #expect(try !world.store.hasOutage("q", of: place("d0")))
     }
@@ -141,7 +141,7 @@ import Testing
         connection.listener(Self.state(.online("d0", "a", 0)))
         world.writer.flush()
         #expect(try await eventually { connection.published.count == 1 })
-        world.writer.lose(try place("d0"))
+        world.writer.recordDroppedMessage(try place("d0"))
         try #require(try await eventually { connection.published.count == 2 })
         #expect(connection.published.last?.topic == "reach/v1/north/d0/cmd")
         await world.follower.stop()
@@ -154,18 +154,18 @@ import Testing
         var link = BrokerLink(jitter: .seconds(10))
         #expect(link.pass(to: .seconds(1)) == nil && link.deadline == nil)
         #expect(link.changePath(true, at: .seconds(1), chance: 1) == .connect)
-        link.retreat(at: .seconds(2), chance: 0.5)
+        link.scheduleReconnect(at: .seconds(2), chance: 0.5)
         #expect(link.state == .waiting(until: .seconds(7)))
         #expect(link.pass(to: .seconds(6)) == nil)
         #expect(link.pass(to: .seconds(7)) == .connect)
-        link.retreat(at: .seconds(8), chance: 0)
+        link.scheduleReconnect(at: .seconds(8), chance: 0)
         #expect(link.deadline == .seconds(10))
-        for _ in 0..<20 { link.retreat(at: .seconds(100), chance: 0) }
+        for _ in 0..<20 { link.scheduleReconnect(at: .seconds(100), chance: 0) }
         #expect(link.deadline == .seconds(160))
         _ = link.pass(to: .seconds(160))
         _ = link.accept(at: .seconds(160))
         link.confirm()
-        link.retreat(at: .seconds(200), chance: 0)
+        link.scheduleReconnect(at: .seconds(200), chance: 0)
         #expect(link.deadline == .seconds(200) && link.attempts == 3)
     }
 
@@ -175,7 +175,7 @@ import Testing
         #expect(link.pass(to: .seconds(19)) == nil)
         #expect(link.pass(to: .seconds(20)) == .abandon)
         _ = link.changePath(false, at: .seconds(20), chance: 0)
-        link.retreat(at: .seconds(20), chance: 0)
+        link.scheduleReconnect(at: .seconds(20), chance: 0)
         #expect(link.state == .idle)
         #expect(link.changePath(true, at: .seconds(30), chance: 0.1) == nil)
         #expect(link.deadline == .seconds(31))

@@ -18,7 +18,7 @@ import Testing
         directory = try ScratchDirectory()
         let store = try HubStore(directory.file("hub.sqlite"))
         var hub = Hub()
-        hub.brokerIsBack(at: at(0))
+        hub.brokerConnected(at: at(0))
         for number in 0..<300 {
             _ = hub.take(.online("d\(number)", "a", 0))
             _ = hub.take(.event("d\(number)", "a", 5, .outage(outage("o\(number)", 1, 4)), number: 1))

@@ -82,7 +82,7 @@ import Testing
         for state in Self.states {
             for event in [nil] + Self.outages.map(Optional.some) {
                 let world = try HubWorld()
-                world.writer.brokerIsBack()
+                world.writer.brokerConnected()
                 world.receive([Self.message("state", state, 0)])
                 if let event { world.receive([Self.message("event", event, 1)]) }
                 world.receive([.will("d", "a", 100)])
@@ -93,7 +93,7 @@ import Testing
         }
         for event in Self.events + Self.outages {
             let world = try HubWorld()
-            world.writer.brokerIsBack()
+            world.writer.brokerConnected()
             world.receive([.online("d", "a", 0), Self.message("event", event, 1), .will("d", "a", 100)])
             try Self.visit(world, event)
         }
@@ -116,7 +116,7 @@ import Testing
         do {
             let store = try HubStore(whole)
             var hub = Hub()
-            hub.brokerIsBack(at: at(0))
+            hub.brokerConnected(at: at(0))
             for message in [
                 Hub.Message.online("d", "a", 0), .event("d", "a", 5, .outage(outage("o", 1, 4)), number: 1),
                 .will("d", "a", 190),

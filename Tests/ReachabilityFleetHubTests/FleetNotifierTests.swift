@@ -54,7 +54,7 @@ import Testing
     @Test func `the start and the end of an incident are notified once each, even across a restart`() async throws {
         let world = try HubWorld()
         let first = try begin(world)
-        world.writer.brokerIsBack()
+        world.writer.brokerConnected()
         world.receive([.online("d0", "a", 0), .online("d1", "a", 1)])
         world.receive([.will("d0", "a", 100), .will("d1", "a", 101)])
         #expect(try await events(first, 1) == ["began"])
@@ -64,7 +64,7 @@ import Testing
         await first.stop()
         let next = try HubWorld(store: world.store)
         let second = try begin(next)
-        next.writer.brokerIsBack()
+        next.writer.brokerConnected()
         next.writer.flush()
         let mark = try #require(try next.writer.hub.replay(for: place("d0"))?.mark)
         next.receive(
@@ -86,7 +86,7 @@ import Testing
     @Test func `the end of an incident during an absence of the hub is notified after its restart`() async throws {
         let world = try HubWorld()
         let first = try begin(world)
-        world.writer.brokerIsBack()
+        world.writer.brokerConnected()
         world.receive([.online("d0", "a", 0)])
         world.receive([.will("d0", "a", 100)])
         #expect(try await events(first, 1) == ["began"])
@@ -103,7 +103,7 @@ import Testing
     @Test func `the end of an old incident is notified after the incident has left the memory`() async throws {
         let world = try HubWorld()
         let notifying = try begin(world)
-        world.writer.brokerIsBack()
+        world.writer.brokerConnected()
         world.receive([.online("d0", "a", 0)])
         world.receive([.will("d0", "a", 100)])
         #expect(try await events(notifying, 1) == ["began"])
@@ -130,7 +130,7 @@ import Testing
     @Test func `deleting a silent machine ends its incident`() async throws {
         let world = try HubWorld()
         let notifying = try begin(world)
-        world.writer.brokerIsBack()
+        world.writer.brokerConnected()
         world.receive([.online("d0", "a", 0)])
         world.receive([.will("d0", "a", 100)])
         #expect(try await events(notifying, 1) == ["began"])
@@ -143,7 +143,7 @@ import Testing
     @Test func `past outages of a new machine are not notified`() async throws {
         let world = try HubWorld()
         let notifying = try begin(world)
-        world.writer.brokerIsBack()
+        world.writer.brokerConnected()
         world.receive(
             [.online("d0", "a", 90_000)]
                 + (0..<40).map { number in

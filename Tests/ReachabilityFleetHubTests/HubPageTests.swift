@@ -97,7 +97,7 @@ import Testing
 
     @Test func `a machine is drawn as up between its outages`() throws {
         let world = try HubWorld()
-        world.writer.brokerIsBack()
+        world.writer.brokerConnected()
         world.receive([
             .online("d0", "a", 0), .event("d0", "a", 50, .outage(outage("o", 10, 20)), number: 1),
             .event("d0", "a", 51, .outage(outage("p", 21, 30)), number: 2), .event("d0", "a", 52, .caughtUp),
@@ -142,7 +142,7 @@ import Testing
 
     @Test func `the overview of ten thousand machines is limited in size`() throws {
         let world = try HubWorld()
-        world.writer.brokerIsBack()
+        world.writer.brokerConnected()
         for start in stride(from: 0, to: 10_000, by: 5_000) {
             world.receive(
                 (start..<start + 5_000).map { Hub.Message.online("d\($0)", "a", 0, site: "s\($0 % 300)") }

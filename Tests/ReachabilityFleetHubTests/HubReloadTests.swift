@@ -76,7 +76,7 @@ import Testing
 
     @Test func `a new retention time applies immediately`() throws {
         let world = try HubWorld()
-        world.writer.brokerIsBack()
+        world.writer.brokerConnected()
         world.receive([.online("d0", "a", 0), .event("d0", "a", 5, .outage(outage("o", 1, 4)), number: 1)])
         let retention = HubRetention(world.store, keep: nil) { at(3 * 86_400) }
         retention.begin()

@@ -18,7 +18,7 @@ import Testing
     /// A hub after many events, and all changes to save.
     private func history() throws -> (hub: Hub, changes: HubChanges) {
         var hub = Hub()
-        hub.brokerIsBack(at: at(0))
+        hub.brokerConnected(at: at(0))
         for (index, site) in ["north", "north", "south"].enumerated() {
             let device = "d\(index)"
             let own = outage("o\(index)", 110, 480)

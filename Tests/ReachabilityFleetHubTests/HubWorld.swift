@@ -45,7 +45,7 @@ final class HubWorld: Sendable {
     /// reason. `south` has no fault.
     static func twoSites(north: [String] = ["d0", "d1", "d2"]) throws -> HubWorld {
         let world = try HubWorld()
-        world.writer.brokerIsBack()
+        world.writer.brokerConnected()
         world.receive(north.enumerated().map { .online($1, "a", $0) })
         world.receive([
             .online("s", "a", 3, site: "south"), .will("d0", "a", 100), .will("d1", "a", 101), .online("d0", "b", 200),

@@ -48,7 +48,7 @@ import Testing
         let disk = Disk(of: store)
         let time = Locked(at(0))
         let writer = try HubWriter(store, clock: { time.withLock(\.self) })
-        writer.brokerIsBack()
+        writer.brokerConnected()
         writer.take([.online("pump", "s", 0)])
         writer.flush()
         disk.isFull.withLock { $0 = true }

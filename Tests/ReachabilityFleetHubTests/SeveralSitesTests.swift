@@ -12,7 +12,7 @@ import Testing
     /// Returns a hub with four sites, three of which cannot reach the target `erp`.
     private static func world() throws -> HubWorld {
         let world = try HubWorld()
-        world.writer.brokerIsBack()
+        world.writer.brokerConnected()
         let sites = ["east", "north", "south", "west"]
         world.receive(sites.enumerated().map { .online("d", "a", $0, site: $1) })
         world.receive(

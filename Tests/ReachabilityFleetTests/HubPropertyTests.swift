@@ -9,7 +9,7 @@ import Testing
 
     private static func hub(_ simulation: FleetSimulation, _ each: (Hub, [Hub.Decision]) -> Void = { _, _ in }) -> Hub {
         var hub = Hub()
-        hub.brokerIsBack(at: at(0))
+        hub.brokerConnected(at: at(0))
         for message in simulation.messages {
             while let deadline = hub.deadline, deadline <= message.time {
                 let decisions = hub.pass(to: deadline)
@@ -94,11 +94,11 @@ import Testing
         let simulation = FleetSimulation(seed: seed, walls: Self.walls(seed))
         var chance = SeededGenerator(seed: seed)
         var hub = Hub()
-        hub.brokerIsBack(at: at(0))
+        hub.brokerConnected(at: at(0))
         for message in simulation.messages {
             if Int.random(in: 0..<10, using: &chance) == 0 {
                 hub = Hub(devices: Array(hub.devices.values), incidents: hub.book.incidents)
-                hub.brokerIsBack(at: message.time)
+                hub.brokerConnected(at: message.time)
             }
             while let deadline = hub.deadline, deadline <= message.time { _ = hub.pass(to: deadline) }
             _ = hub.take(message)
@@ -110,7 +110,7 @@ import Testing
     @Test func `invalid messages never crash a hub and its memory stays bounded`() {
         var chance = SeededGenerator(seed: 5)
         var hub = Hub()
-        hub.brokerIsBack(at: at(0))
+        hub.brokerConnected(at: at(0))
         let messages = FleetSimulation(seed: 1, walls: Self.walls(1)).messages
         for round in 0..<MutationCount.value {
             guard let message = messages.randomElement(using: &chance) else { continue }

@@ -7,7 +7,7 @@ import Testing
     private var hub = Hub()
 
     init() {
-        hub.brokerIsBack(at: at(0))
+        hub.brokerConnected(at: at(0))
     }
 
     @discardableResult
@@ -186,10 +186,10 @@ import Testing
 
     @Test mutating func `a restart of the broker opens no incident except for machines that do not return`() throws {
         for number in 0..<100 { state("d\(number)", online("s\(number)"), 0) }
-        #expect(hub.brokerWasLost().count == 100)
+        #expect(hub.brokerDisconnected().count == 100)
         #expect(try standing("d7") == .unknown)
         #expect(hub.deadline == nil)
-        hub.brokerIsBack(at: at(86_400))
+        hub.brokerConnected(at: at(86_400))
         for number in 0..<100 { state("d\(number)", online("s\(number)"), 86_400, retained: true) }
         #expect(hub.pass(to: at(86_401)).isEmpty)
         #expect(try standing("d7") == .unknown)
@@ -230,16 +230,16 @@ import Testing
 
     @Test mutating func `events of a machine that is behind are ignored until it sends the latest mark`() throws {
         hub = Hub(devices: [], incidents: [], run: "run")
-        hub.brokerIsBack(at: at(0))
+        hub.brokerConnected(at: at(0))
         state("pump", online("a"), 0)
         event("pump", "a", .outage(outage("o1", from: 1, to: 2)), 3, number: 1)
-        hub.brokerIsBack(at: at(10))
+        hub.brokerConnected(at: at(10))
         let pump = try place("pump")
         let first = try #require(hub.replay(for: pump))
         event("pump", "a", .replaying(mark: try #require(first.mark)), 11)
         #expect(hub.replay(for: pump) == nil)
         // The broker is killed again, and loses the second event. It repeats the messages that it had on disk.
-        hub.brokerIsBack(at: at(20))
+        hub.brokerConnected(at: at(20))
         event("pump", "a", .replaying(mark: try #require(first.mark)), 21)
         #expect(event("pump", "a", .outage(outage("o3", from: 5, to: 6)), 22, number: 3).isEmpty)
         let second = try #require(hub.replay(for: pump))
@@ -252,54 +252,60 @@ import Testing
 
     @Test mutating func `an event after a lost event is dropped and a replay is requested`() throws {
         hub = Hub(devices: [], incidents: [], run: "run")
-        hub.brokerIsBack(at: at(0))
+        hub.brokerConnected(at: at(0))
         let pump = try place("pump")
         state("pump", online("a"), 0)
         event("pump", "a", .outage(outage("o1", from: 1, to: 2)), 3, number: 1)
         event("pump", "a", .outage(outage("o2", from: 5, to: 6)), 7, number: 2, after: 1)
         #expect(hub.replay(for: pump) == nil)
         let lost = DeviceEvent.Kind.outage(outage("o9", from: 8, to: 9))
-        #expect(event("pump", "a", lost, 10, number: 9, after: 4) == [.noted(pump), .behind(pump)])
+        #expect(event("pump", "a", lost, 10, number: 9, after: 4) == [.noted(pump), .replayRequired(pump)])
         let replay = try #require(hub.replay(for: pump))
         #expect(replay.position?.number == 2)
         event("pump", "a", .replaying(mark: try #require(replay.mark)), 11)
         // The machine sent no other event in between.
         #expect(!event("pump", "a", lost, 12, number: 9, after: 2).isEmpty)
-        #expect(hub.replay(for: pump) == nil && hub.book.knows("o9", of: pump))
+        #expect(hub.replay(for: pump) == nil && hub.book.contains("o9", of: pump))
     }
 
     @Test mutating func `an acknowledged position that the hub does not know starts a replay`() throws {
         hub = Hub(devices: [], incidents: [], run: "run")
-        hub.brokerIsBack(at: at(0))
+        hub.brokerConnected(at: at(0))
         let pump = try place("pump")
         var own = report(0)
         own.acknowledged = EventPosition(epoch: "e", number: 3)
-        #expect(state("pump", DeviceState(session: "a", standing: .online, report: own), 0).last == .behind(pump))
+        #expect(
+            state("pump", DeviceState(session: "a", standing: .online, report: own), 0).last == .replayRequired(pump)
+        )
         event("pump", "a", .replaying(mark: try #require(hub.replay(for: pump)?.mark)), 1)
         event("pump", "a", .outage(outage("o3", from: 1, to: 2)), 3, number: 3)
         own = report(10)
         own.acknowledged = EventPosition(epoch: "e", number: 3)
-        #expect(!state("pump", DeviceState(session: "a", standing: .online, report: own), 10).contains(.behind(pump)))
+        #expect(
+            !state("pump", DeviceState(session: "a", standing: .online, report: own), 10).contains(
+                .replayRequired(pump)
+            )
+        )
     }
 
     @Test mutating func `a replay is requested once per minute and in each new session`() throws {
         hub = Hub(devices: [HubDevice(try place("pump"))], incidents: [], run: "run")
-        hub.brokerIsBack(at: at(0))
+        hub.brokerConnected(at: at(0))
         func asks(_ decisions: [Hub.Decision]) -> Bool {
-            decisions.contains { if case .behind = $0 { true } else { false } }
+            decisions.contains { if case .replayRequired = $0 { true } else { false } }
         }
         // The answer contains another state, which may arrive before the mark.
         #expect(asks(state("pump", online("a"), 0)))
         #expect(!asks(state("pump", online("a", 1), 1)) && !asks(state("pump", online("a", 59), 59)))
         #expect(asks(state("pump", online("b", 60), 60)))
         #expect(asks(state("pump", online("b", 120), 120)))
-        hub.brokerIsBack(at: at(121))
+        hub.brokerConnected(at: at(121))
         #expect(asks(state("pump", online("b", 122), 122)))
     }
 
     @Test mutating func `a deleted machine that is online is added again without its earlier events`() throws {
         hub = Hub(devices: [], incidents: [], run: "run")
-        hub.brokerIsBack(at: at(0))
+        hub.brokerConnected(at: at(0))
         let pump = try place("pump")
         state("pump", online("a"), 0)
         event("pump", "a", .outage(outage("o1", from: 1, to: 2)), 3, number: 1)
@@ -309,7 +315,7 @@ import Testing
         state("pump", DeviceState(session: "a", standing: .online, report: own), 10)
         #expect(hub.replay(for: pump) == nil && hub.book.incidents.isEmpty)
         #expect(!event("pump", "a", .outage(outage("o2", from: 11, to: 12)), 13, number: 2, after: 1).isEmpty)
-        #expect(hub.book.knows("o2", of: pump))
+        #expect(hub.book.contains("o2", of: pump))
     }
 
     @Test mutating func `the number of sites with a machine of one name is limited`() throws {
@@ -338,7 +344,7 @@ import Testing
 
     @Test mutating func `a replay begins at the last time at which the machine had sent all events`() throws {
         hub = Hub(devices: [], incidents: [], run: "run")
-        hub.brokerIsBack(at: at(0))
+        hub.brokerConnected(at: at(0))
         let pump = try place("pump")
         state("pump", online("a"), 0)
         event("pump", "a", .outage(outage("o1", from: 1, to: 2)), 3, number: 1)
@@ -346,7 +352,7 @@ import Testing
         state("pump", online("a", 100), 100)
         // The machine is back after hours. The broker is killed before the machine has sent the events of that time.
         state("pump", online("b", 20_000), 20_000)
-        hub.brokerIsBack(at: at(20_010))
+        hub.brokerConnected(at: at(20_010))
         let kept = try HubDevice(pump, record: try #require(hub.devices[pump]).record)
         for hub in [hub, Hub(devices: [kept], incidents: [], run: "other")] {
             let replay = try #require(hub.replay(for: pump))
@@ -400,7 +406,7 @@ import Testing
         state("pump", online("a"), 0)
         state("pump", online("a", 100), 100)
         state("pump", .will(session: "a"), 190)
-        hub.brokerIsBack(at: at(200))
+        hub.brokerConnected(at: at(200))
         #expect(state("pump", online("a", 100), 201).isEmpty)
         #expect(try standing("pump") == .silent && hub.book.incidents.first?.isOpen == true)
         state("pump", online("a", 300), 300)

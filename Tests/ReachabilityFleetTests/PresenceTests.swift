@@ -66,7 +66,7 @@ import Testing
 
     @Test func `machines are unknown after a restart of the broker until their next state`() {
         var presence = present()
-        presence.brokerWasLost()
+        presence.brokerDisconnected()
         #expect(presence.standing == .unknown)
         #expect(presence.pass(to: at(5000)) == .none)
         #expect(presence.take(online("a"), isRetained: true, at: at(20)) == .none)
@@ -77,9 +77,9 @@ import Testing
 
     @Test func `the timeout of a machine starts again when the broker is back`() {
         var presence = present()
-        presence.brokerWasLost()
+        presence.brokerDisconnected()
         #expect(presence.deadline == nil)
-        presence.brokerIsBack(at: at(5000))
+        presence.brokerConnected(at: at(5000))
         #expect(presence.pass(to: at(5899)) == .none)
         #expect(presence.pass(to: at(5900)) == .becameSilent(since: at(0)))
     }

@@ -107,14 +107,14 @@ package struct BrokerLink: Hashable, Sendable {
     /// Records the end of the connection or of the attempt.
     ///
     /// - Returns: True if a conflict of client identifiers has just become likely.
-    package mutating func lose(_ cause: BrokerError.Cause?, at now: Duration, chance: Double) -> Bool {
-        let isNew = conflict.lose(cause, at: now)
-        retreat(at: now, chance: chance)
+    package mutating func connectionEnded(_ cause: BrokerError.Cause?, at now: Duration, chance: Double) -> Bool {
+        let isNew = conflict.connectionEnded(cause, at: now)
+        scheduleReconnect(at: now, chance: chance)
         return isNew
     }
 
     /// Schedules the next attempt.
-    package mutating func retreat(at now: Duration, chance: Double) {
+    package mutating func scheduleReconnect(at now: Duration, chance: Double) {
         let wait = max(conflict.wait, failures == 0 ? .zero : min(Self.longestWait, .seconds(1 << min(6, failures))))
         failures += 1
         state = hasPath ? .waiting(until: now + wait + jitter * chance) : .idle
@@ -156,7 +156,7 @@ private struct NameConflict: Hashable, Sendable {
     /// Records the end of the connection or of the attempt.
     ///
     /// - Returns: True if a conflict has just become likely.
-    mutating func lose(_ cause: BrokerError.Cause?, at now: Duration) -> Bool {
+    mutating func connectionEnded(_ cause: BrokerError.Cause?, at now: Duration) -> Bool {
         defer { accepted = nil }
         let was = isLikely
         switch (cause, accepted.map { now - $0 }) {
@@ -196,9 +196,9 @@ extension BrokerError {
 private struct VersionChoice: Hashable, Sendable {
     private(set) var version = ProtocolVersion.five
     /// True if the broker has accepted the version. The version is then final.
-    private var isSettled = false
+    private var isFinal = false
     /// True if the broker has explicitly refused MQTT 5.
-    private var isOnly = false
+    private var isFiveRefused = false
     /// True if the fallback to MQTT 3.1.1 has been reported.
     private var isReported = false
 
@@ -206,10 +206,10 @@ private struct VersionChoice: Hashable, Sendable {
     ///
     /// - Returns: Whether to try MQTT 3.1.1 immediately. If that fails too, the next attempt uses MQTT 5.
     mutating func fallsBack(_ error: BrokerError?) -> Bool {
-        guard !isSettled else { return false }
+        guard !isFinal else { return false }
         let mayBe = version == .five && error?.mayBeOfVersion ?? false
         version = mayBe ? .threeOneOne : .five
-        if case .refused(.unsupportedProtocolVersion)? = error?.cause { isOnly = mayBe }
+        if case .refused(.unsupportedProtocolVersion)? = error?.cause { isFiveRefused = mayBe }
         return mayBe
     }
 
@@ -219,9 +219,9 @@ private struct VersionChoice: Hashable, Sendable {
     ///
     /// - Returns: True the first time that a broker is found to support only MQTT 3.1.1.
     mutating func settle() -> Bool {
-        guard !isSettled else { return false }
+        guard !isFinal else { return false }
         let isOld = version == .threeOneOne
-        if isOld, !isOnly { version = .five } else { isSettled = true }
+        if isOld, !isFiveRefused { version = .five } else { isFinal = true }
         defer { isReported = isReported || isOld }
         return isOld && !isReported
     }

@@ -23,7 +23,7 @@ extension AgentMachine {
     mutating func changeInternet(_ word: String) {
         guard internet != word else { return }
         internet = word
-        hastenSummary()
+        scheduleSummary()
         if link.state == .connected { report() }
     }
 
@@ -37,7 +37,7 @@ extension AgentMachine {
         case .connect: connect()
         case .abandon:
             act(.abandon)
-            if case .leaving = link.state { finish() } else { lose(BrokerError(options.broker, .silent)) }
+            if case .leaving = link.state { finish() } else { connectionEnded(BrokerError(options.broker, .silent)) }
         case nil:
             guard link.state == .connected else { return }
             if let refreshAt, now >= refreshAt { report() }
@@ -49,7 +49,7 @@ extension AgentMachine {
         switch event {
         case .connected:
             guard case .connecting = link.state else { return }
-            isHeard = false
+            isAcknowledged = false
             let isOld = link.accept(at: world.now())
             logOnce("connected to \(options.broker), as \(options.place)")
             if isOld { act(.log("\(options.broker) supports MQTT 3.1.1 but not 5: \(Self.shortcoming)")) }
@@ -58,13 +58,13 @@ extension AgentMachine {
             announce()
             forwarder.begin()
         case .published(let token, let reason): acknowledge(token, reason)
-        case .message(let message): obey(message)
+        case .message(let message): perform(message)
         case .subscribed: break
         case .ended(let error):
             switch link.state {
             case .leaving: finish()
-            case .connecting: if link.fallsBack(error, at: world.now()) { connect() } else { lose(error) }
-            case .connected: lose(error)
+            case .connecting: if link.fallsBack(error, at: world.now()) { connect() } else { connectionEnded(error) }
+            case .connected: connectionEnded(error)
             // The connection was dropped before.
             case .idle, .waiting, .over: break
             }
@@ -75,7 +75,7 @@ extension AgentMachine {
         switch link.state {
         case .connected:
             link.leave(at: world.now())
-            report(.leaving, reason: reason, .farewell)
+            report(.leaving, reason: reason, .leaving)
         case .connecting:
             act(.abandon)
             finish()
@@ -108,7 +108,7 @@ extension AgentMachine {
 
     private mutating func acknowledge(_ token: PublishToken, _ reason: ReasonCode) {
         guard let purpose = purposes.removeValue(forKey: token) else { return }
-        if purpose == .farewell {
+        if purpose == .leaving {
             act(.close)
         } else if reason.isRefusal {
             let topic =
@@ -116,18 +116,18 @@ extension AgentMachine {
                 case .announcement: options.homeAssistant?.message(for: options.place).topic ?? ""
                 case .answer: options.topic(.detail)
                 case .state: options.topic(.state)
-                case .event, .caughtUp, .farewell: options.topic(.event)
+                case .event, .caughtUp, .leaving: options.topic(.event)
                 }
             let advice = "check the broker's access control list"
             logOnce("\(options.broker) refuses messages to \(topic): \(reason); \(advice)")
             if purpose == .answer || purpose == .announcement { return }
             // The broker may accept the message later. Until then the log keeps it.
             act(.abandon)
-            link.retreat(at: world.now(), chance: world.chance())
+            link.scheduleReconnect(at: world.now(), chance: world.chance())
             endConnection()
         } else {
-            if !isHeard {
-                (isHeard, logged) = (true, [])
+            if !isAcknowledged {
+                (isAcknowledged, logged) = (true, [])
                 link.confirm()
             }
             if purpose == .event { forwarder.acknowledge(token) }
@@ -145,9 +145,9 @@ extension AgentMachine {
     private static let shortcoming =
         "--will-delay has no effect, and the last state is retained without a time limit"
 
-    private mutating func lose(_ error: BrokerError?) {
+    private mutating func connectionEnded(_ error: BrokerError?) {
         logOnce("\(error.map { "\($0)" } ?? "the connection was closed"); retrying")
-        if link.lose(error?.cause, at: world.now(), chance: world.chance()) {
+        if link.connectionEnded(error?.cause, at: world.now(), chance: world.chance()) {
             let cause = BrokerError.Cause.nameConflict(options.place.device, option: "--device")
             act(.log("\(BrokerError(options.broker, cause))"))
         }

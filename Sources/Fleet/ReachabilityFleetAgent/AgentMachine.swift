@@ -48,7 +48,7 @@ struct AgentMachine {
     }
 
     enum Purpose: Hashable, Sendable {
-        case state, event, caughtUp, farewell, answer
+        case state, event, caughtUp, leaving, answer
         /// The announcement to Home Assistant.
         case announcement
     }
@@ -76,7 +76,7 @@ struct AgentMachine {
     var connection: UInt64 { link.attempts }
     var session = ""
     /// True if the broker has accepted a message on this connection.
-    var isHeard = false
+    var isAcknowledged = false
     /// The messages that were logged since the last useful connection. Each is logged once.
     var logged: Set<String> = []
     var refreshAt: Duration?
@@ -191,7 +191,7 @@ struct CommandBucket {
 extension AgentMachine {
     /// Performs a command. Any client with permission to publish on the topic can send arbitrary bytes, so an unknown
     /// command is refused.
-    mutating func obey(_ message: BrokerMessage) {
+    mutating func perform(_ message: BrokerMessage) {
         guard link.state == .connected, message.topic == options.topic(.command) else { return }
         let now = world.now()
         guard bucket.take(at: now) else {

@@ -224,7 +224,7 @@ extension AgentMachine {
             switch step {
             case .send(let position, let after, let kind):
                 publishEvent(kind, position, after: after, .event)
-                hastenSummary()
+                scheduleSummary()
             case .caughtUp: publishEvent(.caughtUp, nil, .caughtUp)
             case .read(let position, let waiting, let read): act(.read(after: position, waiting: waiting, read: read))
             case .readHistory(let since, let read): act(.readHistory(since: since, read: read))

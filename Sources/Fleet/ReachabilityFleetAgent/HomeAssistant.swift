@@ -119,7 +119,7 @@ extension AgentMachine {
     }
 
     /// Updates the summary soon, because an event may have changed it.
-    mutating func hastenSummary() {
+    mutating func scheduleSummary() {
         if let summaryAt { self.summaryAt = min(summaryAt, world.now() + HomeAssistant.eventDelay) }
     }
 }

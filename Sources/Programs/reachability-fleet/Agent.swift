@@ -22,7 +22,7 @@ struct Agent: AsyncParsableCommand {
     #if Fleet
     func run() async throws {
         let options = try AgentOptions(arguments)
-        let place = try AgentPlace(arguments, options.place)
+        let place = try AgentPositionFile(arguments, options.place)
         let signals = EndSignals(reloads: false)
         let agent = FleetAgent(
             options,
@@ -120,7 +120,7 @@ extension FleetSettings {
 }
 
 /// The file that stores an agent's position in the event log. Only one agent uses it at a time.
-struct AgentPlace: ~Copyable {
+struct AgentPositionFile: ~Copyable {
     let file: CursorFile?
     private let lock: LockFile?
 

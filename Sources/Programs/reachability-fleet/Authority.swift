@@ -151,7 +151,7 @@ extension FleetCertificateError: ExitError {
             case .name, .tooLong: .usage
             case .request, .certificate, .key, .notIssued, .brokenAuthority: .dataError
             case .unreadable, .noAuthority: .noInput
-            case .unwritable, .exists, .unmade: .cantCreate
+            case .unwritable, .exists, .encodingFailed: .cantCreate
             case .busy: .temporaryFailure
             case .openToOthers: .noPermission
             }

@@ -10,7 +10,7 @@ package struct FleetIncident: Hashable, Sendable {
         /// The silence of the machine. If there were several, the last one.
         package var gap: DeviceAbsence?
         /// The outages that the machine itself reported, by their ids.
-        package var outages: [String: OwnOutage] = [:]
+        package var outages: [String: ReportedOutage] = [:]
 
         package init() {}
 
@@ -67,7 +67,7 @@ package struct FleetIncident: Hashable, Sendable {
     }
 
     /// An outage that a machine reported, with its times converted to the hub's clock.
-    package struct OwnOutage: Hashable, Sendable {
+    package struct ReportedOutage: Hashable, Sendable {
         /// The outage as the machine reported it, with times by the clock of the machine.
         package var reported: DeviceOutage
         package var start: Duration

@@ -71,7 +71,7 @@ package struct FleetIncidentTracker: Sendable {
     }
 
     /// Whether an incident in memory contains this outage of a machine.
-    package func knows(_ outage: String, of place: DeviceID) -> Bool { known(place, outage) != nil }
+    package func contains(_ outage: String, of place: DeviceID) -> Bool { known(place, outage) != nil }
 
     /// Returns the reason of a silence of a machine; nil if no incident contains the silence.
     package func verdict(of place: DeviceID, _ gap: DeviceAbsence) -> SilenceVerdict? {
@@ -292,7 +292,7 @@ package struct FleetIncidentTracker: Sendable {
     }
 }
 
-extension FleetIncident.OwnOutage {
+extension FleetIncident.ReportedOutage {
     fileprivate var lasts: Bool { end == nil }
     /// True if the outage can silence its machine.
     fileprivate var isLocal: Bool { reported.attribution == .us || reported.attribution == .upstream }

@@ -60,9 +60,9 @@ extension Hub {
             gap.evidence.before = absence.before
             devices[place]?.gap = gap
         }
-        let early = devices[place]?.early ?? .init()
-        devices[place]?.early = .init()
-        let forgotten = early.session == session && early.hasAllEvents ? recordCaughtUp(place) : []
+        let pendingSession = devices[place]?.pendingSession ?? .init()
+        devices[place]?.pendingSession = .init()
+        let forgotten = pendingSession.session == session && pendingSession.hasAllEvents ? recordCaughtUp(place) : []
         return forgotten
             + changeGap(place) { gap in
                 gap.until = absence.until
@@ -70,7 +70,7 @@ extension Hub {
                 gap.evidence.after = absence.after
                 gap.evidence.isDisputed = isDisputed
                 gap.evidence.unobserved = absence.standing == .unknown
-                let reported = early.session == session ? early : .init()
+                let reported = pendingSession.session == session ? pendingSession : .init()
                 gap.evidence.slept += reported.slept
                 // If the connection was never lost, all events were sent.
                 gap.evidence.hasAllEvents = isSameSession || reported.hasAllEvents
@@ -91,7 +91,7 @@ extension Hub {
         try admit(place, reported: event.after)
         // An event between the two was lost. It must be requested now, because the loss is not visible once the log
         // position has passed it.
-        if misses(event.after, of: place) { return [.noted(place)] + fallBehind(place) }
+        if misses(event.after, of: place) { return [.noted(place)] + requireReplay(place) }
         if let position = event.position { devices[place]?.log.add(position) }
         let now = now
         devices[place]?.clock.record(event.wall, at: now)
@@ -110,14 +110,14 @@ extension Hub {
             return record(outage, of: place, in: isOfNow ? devices[place]?.presence.report?.boot : nil, isKept)
         }
         guard isOfNow else {
-            var early = devices[place]?.early ?? .init()
-            if early.session != event.session { early = .init(session: event.session) }
+            var pendingSession = devices[place]?.pendingSession ?? .init()
+            if pendingSession.session != event.session { pendingSession = .init(session: event.session) }
             switch event.kind {
-            case .resumed(let length): early.slept += length
-            case .caughtUp: early.hasAllEvents = true
+            case .resumed(let length): pendingSession.slept += length
+            case .caughtUp: pendingSession.hasAllEvents = true
             case .outage, .replaying: break
             }
-            devices[place]?.early = early
+            devices[place]?.pendingSession = pendingSession
             return []
         }
         let forgotten = event.kind == .caughtUp ? recordCaughtUp(place) : []
@@ -144,7 +144,7 @@ extension Hub {
         in boot: String?,
         _ isKept: (DeviceID, String) -> Bool
     ) -> [Decision] {
-        if !book.knows(outage.id, of: place), isKept(place, outage.id) { return [] }
+        if !book.contains(outage.id, of: place), isKept(place, outage.id) { return [] }
         guard let clock = devices[place]?.clock else { return [] }
         let start = clock.time(outage.start, at: now)
         let end = outage.end.map { max(clock.time($0, at: now), start) }

@@ -31,7 +31,7 @@ package struct Hub: Sendable {
         /// Two machines use one name.
         case disputed(DeviceID)
         /// A machine has to send events again. ``replay(for:)`` returns the request.
-        case behind(DeviceID)
+        case replayRequired(DeviceID)
         /// A message was refused.
         case refused(topic: String, reason: String)
     }
@@ -72,9 +72,9 @@ package struct Hub: Sendable {
         for device in devices {
             if self.devices.updateValue(device, forKey: device.place) == nil { count(device.place, 1) }
         }
-        allFallBehind()
+        requireReplayOfAll()
         book = FleetIncidentTracker(incidents)
-        _ = brokerWasLost()
+        _ = brokerDisconnected()
     }
 
     /// Takes a message, and returns its consequences.
@@ -93,7 +93,7 @@ package struct Hub: Sendable {
             case .state:
                 // An empty message removes the state that the broker had retained.
                 if message.payload.isEmpty { return [] }
-                guard afford(place) else { throw PayloadError("too many messages") }
+                guard takeBudget(place) else { throw PayloadError("too many messages") }
                 let isNew = devices[place] == nil
                 let state = try DeviceState(message.payload)
                 if devices[place]?.isOld(state, isRetained: message.isRetained) ?? false { return [] }
@@ -101,14 +101,14 @@ package struct Hub: Sendable {
                 // A retained state of a machine that the hub does not know means that the machine has sent events
                 // before.
                 if isNew && message.isRetained || misses(state.report?.acknowledged, of: place) {
-                    fallBehind(alone: place)
+                    markForReplay(place)
                 }
                 let mayAnswer = state.standing == .online && replay(for: place) != nil
-                let isAsked = mayAnswer && devices[place]?.mayBeAsked(at: latest) ?? false
-                return decisions + (isAsked ? [.behind(place)] : [])
+                let isReplayDue = mayAnswer && devices[place]?.mayRequestReplay(at: latest) ?? false
+                return decisions + (isReplayDue ? [.replayRequired(place)] : [])
             case .event:
                 if message.isRetained { throw PayloadError("retained event") }
-                guard afford(place) else { throw PayloadError("too many messages") }
+                guard takeBudget(place) else { throw PayloadError("too many messages") }
                 return try take(DeviceEvent(message.payload), of: place, isKept)
             case .detail, .command: return []
             }
@@ -139,16 +139,16 @@ package struct Hub: Sendable {
 
     /// Records that the connection to the broker has ended. The presence of all machines is unknown until their next
     /// messages.
-    package mutating func brokerWasLost() -> [Decision] {
-        devices.keys.sorted().flatMap { place in standing(place) { $0.brokerWasLost() } }
+    package mutating func brokerDisconnected() -> [Decision] {
+        devices.keys.sorted().flatMap { place in standing(place) { $0.brokerDisconnected() } }
     }
 
     /// Records that the broker is connected again. A broker that was killed loses messages that it has acknowledged but
     /// not delivered.
-    package mutating func brokerIsBack(at now: Duration) {
+    package mutating func brokerConnected(at now: Duration) {
         advance(to: now)
-        for place in devices.keys { devices[place]?.presence.brokerIsBack(at: latest) }
-        allFallBehind()
+        for place in devices.keys { devices[place]?.presence.brokerConnected(at: latest) }
+        requireReplayOfAll()
     }
 
     /// Removes old ended incidents of a site from memory. They must be in the store before.
@@ -209,7 +209,7 @@ package struct Hub: Sendable {
         counts.names[place.device] = name > 0 ? name : nil
     }
 
-    private mutating func afford(_ place: DeviceID) -> Bool { devices[place]?.budget.take(at: latest) ?? true }
+    private mutating func takeBudget(_ place: DeviceID) -> Bool { devices[place]?.budget.take(at: latest) ?? true }
 
     private func refusal(_ message: Message, _ reason: String) -> Decision {
         .refused(topic: String(message.topic.prefix(256)), reason: reason)
@@ -251,13 +251,13 @@ package struct Hub: Sendable {
 /// Replays of lost messages.
 extension Hub {
     /// Records that a message of a machine was dropped.
-    package mutating func fallBehind(_ place: DeviceID) -> [Decision] {
+    package mutating func requireReplay(_ place: DeviceID) -> [Decision] {
         guard run != nil, devices[place] != nil else { return [] }
-        fallBehind(alone: place)
-        return [.behind(place)]
+        markForReplay(place)
+        return [.replayRequired(place)]
     }
 
-    /// Returns the replay request for a machine that is behind; nil for other machines.
+    /// Returns the replay request for a machine whose events are incomplete; nil for other machines.
     package func replay(for place: DeviceID) -> DeviceReplay? {
         guard let device = devices[place], device.mark != nil || device.presence.standing == .unknown else {
             return nil
@@ -272,12 +272,12 @@ extension Hub {
         return !device.log.has(position)
     }
 
-    mutating func fallBehind(alone place: DeviceID) {
+    mutating func markForReplay(_ place: DeviceID) {
         let mark = nextMark()
         devices[place]?.mark = mark
     }
 
-    mutating func allFallBehind() {
+    mutating func requireReplayOfAll() {
         guard let mark = nextMark() else { return }
         for place in devices.keys { devices[place]?.mark = mark }
     }

@@ -26,23 +26,23 @@ package struct HubDevice: Hashable, Sendable {
     /// this mark. It then repeats all events after the last one that the hub has.
     package internal(set) var mark: String? {
         didSet {
-            asked = nil
+            lastRequest = nil
             if mark != nil { toldSession = nil }
         }
     }
     /// The last request of a replay with that mark; nil if there was none.
-    private var asked: Question?
+    private var lastRequest: ReplayRequest?
     var budget = MessageBudget()
     /// The facts of a session whose birth message has not arrived yet. MQTT does not keep the order of messages across
     /// topics.
-    var early = Early()
+    var pendingSession = PendingSession()
 
-    private struct Question: Hashable, Sendable {
+    private struct ReplayRequest: Hashable, Sendable {
         let session: String
         let time: Duration
     }
 
-    struct Early: Hashable, Sendable {
+    struct PendingSession: Hashable, Sendable {
         var session: String?
         var hasAllEvents = false
         var slept: Duration = .zero
@@ -97,10 +97,10 @@ package struct HubDevice: Hashable, Sendable {
 
     /// Whether to request a replay after an online message. A request is not repeated within ``replayPause`` in the same
     /// session, because each answer contains another online message, which may arrive before the events.
-    mutating func mayBeAsked(at now: Duration) -> Bool {
+    mutating func mayRequestReplay(at now: Duration) -> Bool {
         guard let session = presence.session else { return false }
-        if let asked, asked.session == session, now < asked.time + Self.replayPause { return false }
-        asked = Question(session: session, time: now)
+        if let lastRequest, lastRequest.session == session, now < lastRequest.time + Self.replayPause { return false }
+        lastRequest = ReplayRequest(session: session, time: now)
         return true
     }
 

@@ -98,13 +98,13 @@ package struct DevicePresence: Hashable, Sendable {
     }
 
     /// Records that the connection to the broker has ended. The presence is unknown until the next message.
-    package mutating func brokerWasLost() {
+    package mutating func brokerDisconnected() {
         if standing == .online { standing = .unknown }
         isBrokerAway = true
     }
 
     /// Records that the broker is connected again. The timeout of the machine starts again.
-    package mutating func brokerIsBack(at now: Duration) {
+    package mutating func brokerConnected(at now: Duration) {
         (isBrokerAway, listening) = (false, now)
     }
 

@@ -59,7 +59,7 @@ package struct AuthorityDirectory: Sendable {
     ) throws(FleetCertificateError) -> AuthorityDirectory {
         try FleetFile.makeDirectory(path)
         try FleetFile.requirePrivate(path, mask: 0o077)
-        return try alone(in: path) { () throws(FleetCertificateError) in
+        return try withLock(in: path) { () throws(FleetCertificateError) in
             let key = path + "/authority.key"
             let advice = "a directory holds one authority"
             guard !FileName.isTaken(key) else { throw .exists(path: key, advice: advice) }
@@ -77,7 +77,7 @@ package struct AuthorityDirectory: Sendable {
     }
 
     /// Runs a function while no other process changes the directory.
-    static func alone<Value>(
+    static func withLock<Value>(
         in path: String,
         _ body: () throws(FleetCertificateError) -> Value
     ) throws(FleetCertificateError) -> Value {
@@ -119,7 +119,7 @@ extension AuthorityDirectory {
         validity: Duration,
         now: TrustTime
     ) throws(FleetCertificateError) -> FleetCertificate {
-        try Self.alone(in: path) { () throws(FleetCertificateError) in
+        try Self.withLock(in: path) { () throws(FleetCertificateError) in
             let serial = CertificateSerial()
             let certificate = try authority.sign(request, for: purpose, validity: validity, serial: serial, now: now)
             try FleetFile.makeDirectory(issuedDirectory)
@@ -178,8 +178,8 @@ extension AuthorityDirectory {
     /// - Returns: The certificates that were not revoked before.
     /// - Throws: ``FleetCertificateError/notIssued(_:)``, or the error of a file.
     package func revoke(_ word: String, now: TrustTime) throws(FleetCertificateError) -> [RevokedCertificate] {
-        try Self.alone(in: path) { () throws(FleetCertificateError) in
-            let certificates = try meant(by: word)
+        try Self.withLock(in: path) { () throws(FleetCertificateError) in
+            let certificates = try certificates(by: word)
             var revoked = try self.revoked()
             let known = Set(revoked.map(\.serial))
             let fresh = certificates.filter { !known.contains($0.serial) }.map { certificate in
@@ -195,7 +195,7 @@ extension AuthorityDirectory {
         }
     }
 
-    private func meant(by word: String) throws(FleetCertificateError) -> [FleetCertificate] {
+    private func certificates(by word: String) throws(FleetCertificateError) -> [FleetCertificate] {
         let issued = try self.issued().map(\.certificate)
         let named = issued.filter { $0.name == word }
         if !named.isEmpty { return named }

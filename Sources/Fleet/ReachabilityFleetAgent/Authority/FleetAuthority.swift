@@ -24,7 +24,7 @@ package struct FleetAuthority: Sendable {
     ///     because they are identified by it.
     ///   - validity: The validity of the authority's certificate.
     /// - Throws: ``FleetCertificateError/name(_:rule:)``, ``FleetCertificateError/tooLong(until:authority:)`` or
-    ///   ``FleetCertificateError/unmade(_:)``.
+    ///   ``FleetCertificateError/encodingFailed(_:)``.
     package static func make(
         name: String,
         validity: Duration,
@@ -70,7 +70,7 @@ package struct FleetAuthority: Sendable {
                 key: key
             )
         } catch {
-            throw .unmade((error as? UnusableCertificate)?.why ?? error.plainText)
+            throw .encodingFailed((error as? UnusableCertificate)?.why ?? error.plainText)
         }
     }
 
@@ -132,7 +132,7 @@ extension FleetAuthority {
     /// a fleet must not lose its connections because nothing was revoked for some time. The CRL number is the number of
     /// entries plus one, because entries are never removed.
     ///
-    /// - Throws: ``FleetCertificateError/unmade(_:)``.
+    /// - Throws: ``FleetCertificateError/encodingFailed(_:)``.
     package func list(of revoked: [RevokedCertificate], now: TrustTime) throws(FleetCertificateError) -> [UInt8] {
         do {
             let entries = revoked.map { entry in
@@ -155,7 +155,7 @@ extension FleetAuthority {
             )
             return try DERBytes.signed(body, by: key)
         } catch {
-            throw .unmade(error.plainText)
+            throw .encodingFailed(error.plainText)
         }
     }
 }
@@ -179,7 +179,7 @@ extension FleetAuthority {
     /// - Parameter validity: The validity of the certificate from now.
     /// - Throws: ``FleetCertificateError/request(_:)`` if the name is that of the hub and the purpose is not, or the
     ///   reverse; ``FleetCertificateError/name(_:rule:)`` for an invalid host name of the broker;
-    ///   ``FleetCertificateError/tooLong(until:authority:)`` and ``FleetCertificateError/unmade(_:)``.
+    ///   ``FleetCertificateError/tooLong(until:authority:)`` and ``FleetCertificateError/encodingFailed(_:)``.
     package func sign(
         _ request: CertificateRequest,
         for purpose: CertificatePurpose,
@@ -209,7 +209,7 @@ extension FleetAuthority {
             )
             return try FleetCertificate(der: try DERBytes.signed(body, by: key))
         } catch {
-            throw .unmade((error as? UnusableCertificate)?.why ?? error.plainText)
+            throw .encodingFailed((error as? UnusableCertificate)?.why ?? error.plainText)
         }
     }
 
@@ -272,7 +272,7 @@ package enum FleetCertificateError: Error, Hashable, Sendable {
     /// The certificate would be valid for longer than its authority, or than the maximum.
     case tooLong(until: TrustTime, authority: TrustTime)
     /// A certificate or a list cannot be encoded or signed. The text is the error of the library.
-    case unmade(String)
+    case encodingFailed(String)
 }
 
 /// The reason why a request is not signed.
@@ -316,7 +316,7 @@ extension FleetCertificateError: CustomStringConvertible {
         case .name(let text, let rule): "invalid name \"\(text.printable)\"; use \(rule)"
         case .tooLong(let until, let authority):
             "cannot sign until \(until): the limit is \(authority); use a shorter validity, or create a new authority"
-        case .unmade(let text): "cannot create the certificate: \(text.printable)"
+        case .encodingFailed(let text): "cannot create the certificate: \(text.printable)"
         }
     }
 }

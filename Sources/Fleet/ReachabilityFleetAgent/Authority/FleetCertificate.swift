@@ -164,7 +164,7 @@ package struct CertificateRequest: Sendable {
 
     /// Returns a request for a name, in PEM.
     ///
-    /// - Throws: ``FleetCertificateError/unmade(_:)``.
+    /// - Throws: ``FleetCertificateError/encodingFailed(_:)``.
     static func text(name: String, key: Certificate.PrivateKey) throws(FleetCertificateError) -> [UInt8] {
         do {
             let request = try CertificateSigningRequest(
@@ -175,7 +175,7 @@ package struct CertificateRequest: Sendable {
             )
             return PEMText.bytes(type, try DERBytes.value(request))
         } catch {
-            throw .unmade(error.plainText)
+            throw .encodingFailed(error.plainText)
         }
     }
 }
@@ -295,7 +295,9 @@ extension Certificate.PrivateKey {
     /// The key in PEM. The text is secret.
     var text: [UInt8] {
         get throws(FleetCertificateError) {
-            do { return Array((try serializeAsPEM().pemString + "\n").utf8) } catch { throw .unmade(error.plainText) }
+            do { return Array((try serializeAsPEM().pemString + "\n").utf8) } catch {
+                throw .encodingFailed(error.plainText)
+            }
         }
     }
 }

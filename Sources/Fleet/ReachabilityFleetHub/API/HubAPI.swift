@@ -91,7 +91,7 @@ extension HubAPI {
         let site = query.text("site")
         let name = query.text("device")
         let standing = try query.word("standing", DevicePresence.Standing.self)
-        let unexplained = try query.word("unexplained", Truth.self)
+        let unexplained = try query.word("unexplained", BooleanWord.self)
         let places = hub.devices.values.filter { device in
             if let site, device.place.site != site { return false }
             if let name, device.place.device != name { return false }
@@ -189,7 +189,7 @@ extension HubAPI {
         try Page(of: HubSite.all(writer.hub), query, key: \.name, isAfter: { $0.name > $1 }, item: \.item)
     }
 
-    private enum Truth: String, CaseIterable {
+    private enum BooleanWord: String, CaseIterable {
         case `true`, `false`
     }
 }

@@ -77,7 +77,7 @@ struct HubEvents {
             let change: Change
             switch decision {
             // A repeated state of a device is not a change.
-            case .noted, .refused, .behind: continue
+            case .noted, .refused, .replayRequired: continue
             case .stands(let place, _), .gap(let place): change = .device(place, isDisputed: false)
             case .disputed(let place): change = .device(place, isDisputed: true)
             case .incident(let refined) where refined.kind == .refined && turned.contains(refined.incident): continue
@@ -132,7 +132,7 @@ package final class HubCounts: Sendable {
                     guard let fault = hub.book.incident(change.incident, at: change.site)?.fault else { break }
                     let key = Fault(attribution: fault.attribution.rawValue, cause: fault.cause?.rawValue ?? "")
                     values.closed[key, default: 0] += 1
-                case .incident, .noted, .stands, .gap, .behind: break
+                case .incident, .noted, .stands, .gap, .replayRequired: break
                 }
             }
         }

@@ -88,8 +88,8 @@ struct HubSite {
 
 extension Hub {
     /// The open outages by device. If a device has several, its latest.
-    var lastingFaults: [DeviceID: FleetIncident.OwnOutage] {
-        var faults: [DeviceID: FleetIncident.OwnOutage] = [:]
+    var lastingFaults: [DeviceID: FleetIncident.ReportedOutage] {
+        var faults: [DeviceID: FleetIncident.ReportedOutage] = [:]
         for incident in book.incidents.reversed() where incident.isOpen {
             for (device, part) in incident.parts {
                 guard let outage = part.inOrder.last(where: { $0.end == nil }) else { continue }
@@ -102,7 +102,7 @@ extension Hub {
     /// Returns the state of a device, which selects its colour and symbol on the dashboard.
     ///
     /// - Parameter faults: The open outages.
-    func account(of device: HubDevice, _ faults: [DeviceID: FleetIncident.OwnOutage]) -> LedgerAccount {
+    func account(of device: HubDevice, _ faults: [DeviceID: FleetIncident.ReportedOutage]) -> LedgerAccount {
         switch device.presence.standing {
         case .online:
             faults[device.place]?.reported.attribution.account

@@ -13,7 +13,7 @@ struct HubView {
     /// The open incidents. Unexplained incidents come first, then the largest.
     let open: [IncidentSummary]
     let clock: PageClock
-    private let faults: [DeviceID: FleetIncident.OwnOutage]
+    private let faults: [DeviceID: FleetIncident.ReportedOutage]
 
     init(_ hub: Hub, now: Duration) {
         (self.hub, self.now, sites) = (hub, now, HubSite.all(hub))
@@ -130,7 +130,7 @@ enum FaultDescription {
     }
 
     /// Returns the state of a machine with an open outage.
-    static func state(_ outage: FleetIncident.OwnOutage) -> String {
+    static func state(_ outage: FleetIncident.ReportedOutage) -> String {
         switch (outage.reported.attribution, outage.reported.cause) {
         case (.us, .link?): "without link"
         case (.us, .route?): "without route"

@@ -86,13 +86,13 @@ package final class HubWriter: Sendable {
     // them.
 
     /// Records that a message of a machine was dropped.
-    package func lose(_ place: DeviceID) { ingest.add(.lost(place), begin: begin) }
+    package func recordDroppedMessage(_ place: DeviceID) { ingest.add(.lost(place), begin: begin) }
 
     /// Records that the connection to the broker has ended.
-    package func brokerWasLost() { ingest.add(.away, begin: begin) }
+    package func brokerDisconnected() { ingest.add(.brokerDisconnected, begin: begin) }
 
     /// Records that the broker is connected. Call it before the first message of the new connection.
-    package func brokerIsBack() { ingest.add(.back(clock()), begin: begin) }
+    package func brokerConnected() { ingest.add(.brokerConnected(clock()), begin: begin) }
 
     private func begin() { queue.async { [weak self] in self?.work() } }
 
@@ -168,11 +168,11 @@ package final class HubWriter: Sendable {
     private func take(_ item: MessageIngest.Item) -> [Hub.Decision] {
         switch item {
         case .message(let message): take(message)
-        case .lost(let place): decide { $0.fallBehind(place) }
-        case .away: decide { $0.brokerWasLost() }
-        case .back(let now):
+        case .lost(let place): decide { $0.requireReplay(place) }
+        case .brokerDisconnected: decide { $0.brokerDisconnected() }
+        case .brokerConnected(let now):
             decide { hub in
-                hub.brokerIsBack(at: now)
+                hub.brokerConnected(at: now)
                 return []
             }
         }
@@ -264,7 +264,7 @@ private struct UnsavedChanges {
             case .noted(let place), .stands(let place, _), .gap(let place), .disputed(let place): devices.insert(place)
             case .incident(let change):
                 incidents[change.incident, default: (change.site, [])].places.insert(change.place)
-            case .refused, .behind: break
+            case .refused, .replayRequired: break
             }
         }
     }
@@ -297,7 +297,7 @@ final class MessageIngest: Sendable {
         /// A message of a machine was dropped.
         case lost(DeviceID)
         /// The connection to the broker has ended, or was established at a time of the hub's clock.
-        case away, back(Duration)
+        case brokerDisconnected, brokerConnected(Duration)
     }
 
     private struct State {

@@ -102,7 +102,7 @@ package final class BrokerFollower: Sendable {
         case .connect: connect()
         case .abandon:
             state.withLock(\.connection)?.abandon()
-            lose(BrokerError(options.broker, .silent))
+            connectionEnded(BrokerError(options.broker, .silent))
         case nil: break
         }
         let deadline = state.withLock(\.link.deadline)
@@ -151,7 +151,7 @@ package final class BrokerFollower: Sendable {
             guard state.withLock({ $0.link.attempts == number && $0.connection != nil }) else { return }
             switch event {
             case .connected: accept()
-            case .ended(let error): if fallsBack(error) { perform(.connect) } else { lose(error) }
+            case .ended(let error): if fallsBack(error) { perform(.connect) } else { connectionEnded(error) }
             case .published(_, let reason): settle(reason)
             case .subscribed, .message: break
             }
@@ -186,7 +186,7 @@ package final class BrokerFollower: Sendable {
         state.withLock { state in
             guard state.attempt == number else { return }
             state.isConnectionRecorded = true
-            writer.brokerIsBack()
+            writer.brokerConnected()
         }
     }
 
@@ -205,15 +205,15 @@ package final class BrokerFollower: Sendable {
         perform(nil)
     }
 
-    private func lose(_ error: BrokerError?) {
+    private func connectionEnded(_ error: BrokerError?) {
         var problem = error.map { "\($0)" } ?? "the connection was closed"
         let now = clock()
         let (isNew, farewell) = state.withLock { state in
-            _ = state.link.lose(error?.cause, at: now, chance: .random(in: 0...1))
+            _ = state.link.connectionEnded(error?.cause, at: now, chance: .random(in: 0...1))
             if state.link.hasConflict {
                 problem = "\(BrokerError(options.broker, .nameConflict(options.name, option: "--name")))"
             }
-            if state.isConnectionRecorded, state.farewell == nil { writer.brokerWasLost() }
+            if state.isConnectionRecorded, state.farewell == nil { writer.brokerDisconnected() }
             defer {
                 (state.attempt, state.isConnectionRecorded) = (nil, false)
                 (state.connection, state.status.isConnected) = (nil, false)
@@ -252,7 +252,7 @@ package final class BrokerFollower: Sendable {
         )
         guard !writer.take([taken]) else { return }
         state.withLock { $0.status.overruns += 1 }
-        if case .device(let place, _)? = FleetTopic(message.topic) { writer.lose(place) }
+        if case .device(let place, _)? = FleetTopic(message.topic) { writer.recordDroppedMessage(place) }
     }
 }
 
@@ -279,9 +279,9 @@ extension BrokerFollower {
         return BrokerMessage(topic: topic, payload: DeviceCommand.replay(replay).bytes, expiry: askExpiry)
     }
 
-    /// Requests events from machines that are behind.
+    /// Requests events from machines whose events are incomplete.
     func requestReplays(_ decisions: [Hub.Decision]) {
-        let places = decisions.compactMap { if case .behind(let place) = $0 { place } else { nil } }
+        let places = decisions.compactMap { if case .replayRequired(let place) = $0 { place } else { nil } }
         guard !places.isEmpty else { return }
         queue.async { [self] in
             state.withLock { $0.owed.formUnion(places) }

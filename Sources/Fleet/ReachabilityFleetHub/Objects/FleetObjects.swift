@@ -171,12 +171,12 @@ extension FleetIncident {
 
 extension FleetIncident.Part {
     /// The outages of the machine, the earliest first.
-    var inOrder: [FleetIncident.OwnOutage] {
+    var inOrder: [FleetIncident.ReportedOutage] {
         outages.values.sorted { ($0.start, $0.reported.id) < ($1.start, $1.reported.id) }
     }
 }
 
-extension FleetIncident.OwnOutage {
+extension FleetIncident.ReportedOutage {
     fileprivate var object: JSONObject {
         var object = JSONObject()
         object.add("id", reported.id)
