@@ -164,24 +164,24 @@ import TrustForge
     func `a leader that ends and stays a zombie does not delay the end`() async throws {
         let leader = try Self.leader("sleep 1000 & exec sleep 1000")
         await ProcessGroup(leader.identifier).finish(by: SIGTERM, within: .seconds(3600))
-        #expect(ProcessTable.livingMember(of: leader.identifier) == nil)
+        #expect(ProcessTable.runningMember(of: leader.identifier) == nil)
         _ = try leader.wait()
     }
 
     @Test func `a member that ignores the signal is killed although another is a zombie`() async throws {
         let leader = try Self.leader("trap '' TERM; sh -c 'while :; do sleep 1000; done' & exit 0")
         try await waitUntil { Self.hasEnded(leader.identifier) }
-        let child = try #require(ProcessTable.livingMember(of: leader.identifier))
+        let child = try #require(ProcessTable.runningMember(of: leader.identifier))
         #expect(child != leader.identifier)
         await ProcessGroup(leader.identifier).finish(by: SIGTERM, within: .milliseconds(1))
-        try await waitUntil { !ProcessTable.lives(child, in: leader.identifier) }
+        try await waitUntil { !ProcessTable.isRunning(child, in: leader.identifier) }
         _ = try leader.wait()
     }
 
     @Test func `/proc is that of this process namespace`() {
         #expect(ProcessTable.isOurs)
-        #expect(ProcessTable.lives(getpid(), in: getpgrp()))
-        #expect(!ProcessTable.lives(getpid(), in: 1))
+        #expect(ProcessTable.isRunning(getpid(), in: getpgrp()))
+        #expect(!ProcessTable.isRunning(getpid(), in: 1))
     }
 }
 

@@ -47,7 +47,7 @@ struct List: ParsableCommand {
 
     private func follow(_ inspector: NetworkInspector, _ output: ListOutput) {
         var signals = Signals(reloads: false)
-        StandardOutput.endWhenReaderLeaves()
+        StandardOutput.exitWhenReaderCloses()
         let watch = inspector.watchInterfaces { result in
             switch result {
             case .success(let interfaces): output.write(interfaces)

@@ -72,7 +72,7 @@ struct Watch: ParsableCommand {
         if let file { return try watch(file, output, policy, &signals) }
         let targets = try options.makeTargets()
         let watcher = allNetns ? try NamespaceWatcher(options, output: output, policy: policy) : nil
-        StandardOutput.endWhenReaderLeaves()
+        StandardOutput.exitWhenReaderCloses()
         if let watcher {
             Task { await watcher.run(targets) }
             signals.waitForEnd {
@@ -112,7 +112,7 @@ struct Watch: ParsableCommand {
         _ signals: inout Signals
     ) throws {
         let watcher = try FileWatcher(options, file: file, isStrict: strict)
-        StandardOutput.endWhenReaderLeaves()
+        StandardOutput.exitWhenReaderCloses()
         let token = watcher.start(output, policy: policy, namespace: options.netns)
         signals.waitForEnd {
             StandardError.report("\(watcher.statistics)")

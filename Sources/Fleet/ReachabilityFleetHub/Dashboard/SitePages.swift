@@ -14,11 +14,11 @@ extension HubAPI {
 
     /// Renders the overview: the state of the fleet in one sentence, unexplained absences, the sites, and the incidents.
     func overviewPage(_ query: Query, _ view: HubView) throws(Problem) -> Layout {
-        let isWall = query.text("kiosk") != nil
+        let isKiosk = query.text("kiosk") != nil
         let (account, sentence, lead) = Self.headline(view, follower.status)
         let unexplained = view.devices().prefix { view.hub.isUnexplained($0.place) }
         let silent: HTML? =
-            unexplained.isEmpty || isWall
+            unexplained.isEmpty || isKiosk
             ? nil
             : """
             <h2 id="silent">Silent for an unknown reason</h2><div class="card">\
@@ -35,10 +35,10 @@ extension HubAPI {
             \(FleetParts.hero(account, sentence, lead: lead))
             <div data-part="silent">\(silent)</div>
             \(PageParts.card("sites", "Sites", Self.rows(view)))
-            \(isWall ? nil : below)
+            \(isKiosk ? nil : below)
             """
         var layout = Layout(sentence, account, at: "/", main: main)
-        layout.isWall = isWall
+        layout.isKiosk = isKiosk
         return layout
     }
 

@@ -50,8 +50,8 @@ struct RootCause {
         let (one, two) = (snapshot.targets[first.target], snapshot.targets[outage.target])
         guard one?.namespace == two?.namespace else { return false }
         if state.isOfLine, other.isOfLine { return true }
-        let isTheirs = state.attribution == .them
-        return state.cause == other.cause && (!isTheirs || one?.host != nil && one?.host == two?.host)
+        let isTargetFault = state.attribution == .them
+        return state.cause == other.cause && (!isTargetFault || one?.host != nil && one?.host == two?.host)
     }
 }
 

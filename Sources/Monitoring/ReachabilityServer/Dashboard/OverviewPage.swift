@@ -9,7 +9,7 @@ extension API {
     /// Returns the page with the current state in one sentence, the targets, worst first, and the latest incidents.
     func overviewPage(_ query: Query, _ snapshot: MonitoringService.Snapshot) throws(Problem) -> Layout {
         let window = try BarWindow(query, snapshot, since: nil)
-        let (filter, isWall) = (query.text("filter") ?? "", query.text("kiosk") != nil)
+        let (filter, isKiosk) = (query.text("filter") ?? "", query.text("kiosk") != nil)
         let headline = Headline(snapshot)
         let all = snapshot.ranked
         let shown = filter.isEmpty ? all : all.filter { snapshot.matches($0.target, filter) }
@@ -27,9 +27,9 @@ extension API {
             return (groups.count > 1 || name != nil ? [heading] : [])
                 + members.map { row($0.target, $0.current, window, times, of: shown.count, snapshot) }
         }
-        let choices: [BarWindow.Choice] = [.day, .week, .season]
-        let tabs: HTML? = isWall ? nil : window.tabs(choices, filter: filter.isEmpty ? nil : filter)
-        let form: HTML? = isWall || all.count < Self.filterLimit ? nil : Self.form(filter, window, of: all.count)
+        let choices: [BarWindow.Choice] = [.day, .week, .ninetyDays]
+        let tabs: HTML? = isKiosk ? nil : window.tabs(choices, filter: filter.isEmpty ? nil : filter)
+        let form: HTML? = isKiosk || all.count < Self.filterLimit ? nil : Self.form(filter, window, of: all.count)
         let list: HTML =
             rows.isEmpty ? "<p class=\"empty\">No target matches.</p>" : "<ul class=\"targets\">\(rows)</ul>"
         let notices = snapshot.notices.map { notice -> HTML in "<p class=\"more\">\(notice)</p>" }
@@ -37,16 +37,16 @@ extension API {
             <div class="target heads" aria-hidden="true"><span></span><span>target</span><span>last \(window.choice.name)</span>\
             <span>available</span><span>latency, 4\u{a0}h</span><span>now</span><span>state</span></div>
             """
-        let incidents: HTML? = isWall ? nil : incidentCard(snapshot, OutageFilter(), limit: 8)
+        let incidents: HTML? = isKiosk ? nil : incidentCard(snapshot, OutageFilter(), limit: 8)
         let main: HTML = """
             \(headline.html(snapshot))\(notices)
             <div class="head"><h2 id="targets">Targets</h2>\(form)\(tabs)</div>
             <section class="card" data-part="targets" aria-labelledby="targets">\(heads)\(list)</section>
-            \(window.choice == .season ? BarWindow.shades : BarWindow.legend)
+            \(window.choice == .ninetyDays ? BarWindow.shades : BarWindow.legend)
             \(incidents)
             """
         var layout = Layout(title: headline.sentence, account: headline.account, place: "/", main: main)
-        layout.isWall = isWall
+        layout.isKiosk = isKiosk
         return layout
     }
 
@@ -67,22 +67,22 @@ extension API {
     ) -> HTML {
         let (state, known) = (current.state, times.times(of: name, in: window))
         let since = snapshot.accounting.accounts[name]?.ledger.outage?.start ?? current.start
-        let isFine = state.account == .up && !state.isDegraded
+        let isFullyUp = state.account == .up && !state.isDegraded
         let check = snapshot.checkSentence(of: name) ?? StateDescription.explanation(current.reason)?.meaning ?? ""
         let full = StateDescription.sentence(state, of: name)
         let sentence = full.hasPrefix("\(name) ") ? String(full.dropFirst(name.count + 1)) : full
         let reason: HTML? =
-            isFine
+            isFullyUp
             ? nil
             : "<small title=\"\(check)\">\(Sign.tag(state.mark))\(state.isDegraded ? check : sentence)</small>"
-        let latency = isFine || state.isDegraded ? snapshot.findings[name]?.finding.latency : nil
+        let latency = isFullyUp || state.isDegraded ? snapshot.findings[name]?.finding.latency : nil
         return PageParts.target(
             mark: state.mark,
             PageParts.link(to: name),
             summary: "\(snapshot.targets[name]?.summary ?? "")",
             """
             \(window.strip(known, height: 26, of: count, snapshot))\(PageParts.percent(of: known.availability))\
-            \(spark(of: name, snapshot))<span>\(latency?.latency ?? "–")</span>
+            \(sparkline(of: name, snapshot))<span>\(latency?.latency ?? "–")</span>
             """,
             state: StateDescription.word(state),
             since: snapshot.lasting(since: since),
@@ -91,7 +91,7 @@ extension API {
     }
 
     /// Returns the medians of a target's latency in the last four hours as a line.
-    private func spark(of name: String, _ snapshot: MonitoringService.Snapshot) -> HTML {
+    private func sparkline(of name: String, _ snapshot: MonitoringService.Snapshot) -> HTML {
         let medians = latencies.medians(of: name, at: snapshot.now, service.checkLog.buckets(of: name)) { from, to in
             (try? buckets(of: name, from: from, to: to, limit: LatencyMemory.count)) ?? []
         }
@@ -228,7 +228,7 @@ struct Headline {
             account = .up
             let unchecked = entries.filter { $0.state.basis != .checks && $0.state.account == .up }
             since = entries.map(\.current.start).max() ?? snapshot.now
-            sentence = Self.praise(entries.count, unchecked: unchecked.count)
+            sentence = Self.allUpSentence(entries.count, unchecked: unchecked.count)
             lead = Self.lead(entries, unchecked) ?? ""
             return
         }
@@ -299,7 +299,7 @@ struct Headline {
     }
 
     /// Returns the sentence for targets that all work. It claims nothing about what is not checked.
-    private static func praise(_ count: Int, unchecked: Int) -> String {
+    private static func allUpSentence(_ count: Int, unchecked: Int) -> String {
         if count == 0 { return "Nothing is monitored" }
         if unchecked == count { return "The path out of this machine is up. Nothing beyond it is checked" }
         if unchecked == 0 { return "Everything works" }
@@ -317,12 +317,12 @@ struct Headline {
     }
 
     func html(_ snapshot: MonitoringService.Snapshot) -> HTML {
-        let isFine = account == .up && !isDegraded
+        let isFullyUp = account == .up && !isDegraded
         return PageParts.hero(
             mark: mark,
-            "\(sentence)\(isFine ? "." : "")",
+            "\(sentence)\(isFullyUp ? "." : "")",
             saying: sentence,
-            when: "\(isFine ? "Since " : "since ")\(snapshot.since(since))",
+            when: "\(isFullyUp ? "Since " : "since ")\(snapshot.since(since))",
             lead: lead
         )
     }

@@ -31,7 +31,7 @@ extension API {
             ? "\(down.map(\.name).joined(separator: ", ")) \(down.count == 1 ? "is" : "are") down"
             : other.isEmpty ? "Everything works" : "Nothing is down"
         let mark = !down.isEmpty ? "them" : other.first?.state.mark ?? "up"
-        let (window, times) = (BarWindow(.season, snapshot), KnownTimes(self, snapshot, of: known.count))
+        let (window, times) = (BarWindow(.ninetyDays, snapshot), KnownTimes(self, snapshot, of: known.count))
         let groups = settings.groups.enumerated().map { index, group -> HTML in
             let rows = group.targets.compactMap { name -> HTML? in
                 guard let state = known.first(where: { $0.name == name })?.state else { return nil }

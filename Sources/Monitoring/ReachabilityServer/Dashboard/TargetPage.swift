@@ -162,7 +162,7 @@ struct LatencyChart {
         }
         let sum = "\(figures)\(lost ?? "")\(failed) of \(all.count) checks failed"
         return """
-            <div class="head"><h2 id="latency">Latency</h2>\(certificate)\(window.tabs([.hour, .day, .week, .month, .season, .year]))</div>
+            <div class="head"><h2 id="latency">Latency</h2>\(certificate)\(window.tabs([.hour, .day, .week, .month, .ninetyDays, .year]))</div>
             <section class="card" data-part="latency" aria-labelledby="latency"><figure class="chart" tabindex="0" data-points="\(points)" \
             data-from="\(snapshot.time(window.from).text)" data-length="\(Int(window.choice.length.components.seconds))" \
             role="group" aria-label="Latency in the last \(window.choice.name): \(sum)">\

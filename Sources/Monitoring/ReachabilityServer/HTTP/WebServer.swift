@@ -160,12 +160,12 @@ package final class WebServer: Sendable {
         let key = ObjectIdentifier(channel)
         let client: WebClient =
             if case .local(let user, _) = peer { user.map { .user($0) } ?? .unknown } else { WebClient(of: channel) }
-        let isWelcome = state.withLock { state in
+        let isAdmitted = state.withLock { state in
             guard !state.hasEnded, state.quota.admit(client, over: transport) else { return false }
             state.connections[key] = (channel, transport)
             return true
         }
-        guard isWelcome else { return refuse(channel, transport) }
+        guard isAdmitted else { return refuse(channel, transport) }
         shared.statistics.withLock { $0.connections += 1 }
         channel.closeFuture.whenComplete { [weak self] _ in
             self?.state.withLock { state in

@@ -91,7 +91,7 @@ package struct MaintenanceWindow: Hashable, Sendable {
     /// The duration. Steps of the wall clock do not change it.
     package let length: Duration
 
-    func concerns(_ target: String) -> Bool { targets?.contains(target) ?? true }
+    func affects(_ target: String) -> Bool { targets?.contains(target) ?? true }
 
     /// Returns a Boolean value that indicates whether a time since 1970 is in the window. The start is included, the end is not.
     func contains(_ moment: Duration) -> Bool {
@@ -137,7 +137,7 @@ extension MonitoringService {
             let late = change.map { max(.zero, real - $0) } ?? .zero
             let moment = change.map { max($0, real) } ?? real
             let lasting = Self.windows(state).filter { $0.contains(moment) }
-            let targets = state.accounting.targets.filter { target in lasting.contains { $0.concerns(target) } }
+            let targets = state.accounting.targets.filter { target in lasting.contains { $0.affects(target) } }
             return state.accounting.setMaintenance(of: Set(targets), at: now - late, now: now)
         }
         let next = state.withLock { Self.windows($0) }.compactMap { $0.change(after: max(change ?? real, real)) }.min()

@@ -57,9 +57,9 @@ package final class MonitoringService: Sendable {
     /// The start of this run.
     package let start: LedgerInstant
     /// The earlier boots, oldest first.
-    private let earlier: [Calendar.Era]
+    private let earlier: [Calendar.Boot]
     /// The first instant of this boot that a run recorded.
-    private let eraStart: LedgerInstant
+    private let bootStart: LedgerInstant
     /// The pushes that earlier runs received, keyed by target.
     let earlierPushes: [String: Push]
     /// The targets of which an earlier run has observed that a push is missing.
@@ -119,8 +119,8 @@ package final class MonitoringService: Sendable {
             )
         }
         start = line.instant(at: boot)
-        earlier = resume.eras.filter { $0.line.bootIdentifier != clock.bootIdentifier }
-        eraStart = resume.eras.first { $0.line.bootIdentifier == clock.bootIdentifier }?.start ?? start
+        earlier = resume.boots.filter { $0.line.bootIdentifier != clock.bootIdentifier }
+        bootStart = resume.boots.first { $0.line.bootIdentifier == clock.bootIdentifier }?.start ?? start
         state = Locked(State(line: line, slept: boot - clock.monitor.monotonic))
         let planned = resume.maintenance.filter { $0.end > clock.real() }
         (earlierPushes, missedPushes) = (resume.pushes, resume.missedPushes)
@@ -184,7 +184,7 @@ package final class MonitoringService: Sendable {
     }
 
     func calendar(_ state: State) -> Calendar {
-        Calendar(earlier: earlier, current: .init(start: eraStart, line: state.line))
+        Calendar(earlier: earlier, current: .init(start: bootStart, line: state.line))
     }
 
     /// Adds a listener for all events.

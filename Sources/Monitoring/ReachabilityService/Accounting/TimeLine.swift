@@ -75,17 +75,17 @@ package struct TimeLine: Hashable, Sendable {
 /// A converter between instants of the ledger and the displayed wall clock time, over all boots.
 package struct Calendar: Sendable {
     /// A boot and its first instant.
-    package struct Era: Hashable, Sendable {
+    package struct Boot: Hashable, Sendable {
         package let start: LedgerInstant
         package let line: TimeLine
     }
 
     /// The earlier boots, oldest first.
-    private let earlier: [Era]
+    private let earlier: [Boot]
     /// This boot.
-    package let current: Era
+    package let current: Boot
 
-    package init(earlier: [Era] = [], current: Era) {
+    package init(earlier: [Boot] = [], current: Boot) {
         (self.earlier, self.current) = (earlier, current)
     }
 
@@ -100,14 +100,14 @@ package struct Calendar: Sendable {
 
     /// Returns the first instant at which the wall clock reached a time since 1970. If the clock was set back, there may be several.
     package func instant(atWall wall: Duration) -> LedgerInstant {
-        let eras = earlier + [current]
-        for (era, next) in zip(eras, eras.dropFirst()) {
-            let instant = era.line.instant(atWall: wall)
+        let boots = earlier + [current]
+        for (boot, next) in zip(boots, boots.dropFirst()) {
+            let instant = boot.line.instant(atWall: wall)
             if instant < next.start { return instant }
         }
         return max(
             current.line.instant(atWall: wall),
-            eras.count > 1 ? current.start : LedgerInstant(nanoseconds: .min)
+            boots.count > 1 ? current.start : LedgerInstant(nanoseconds: .min)
         )
     }
 }

@@ -7,7 +7,7 @@ package final class HistoryStore: Sendable {
     /// The state that earlier runs stored.
     package struct Resume: Sendable {
         /// The earlier boots, and the current one if an earlier run recorded it. Oldest first.
-        package var eras: [Calendar.Era] = []
+        package var boots: [Calendar.Boot] = []
         /// The time line of this boot; nil if no earlier run recorded it.
         package var line: TimeLine?
         /// The last instant at which a run was recorded as running; nil for an empty history.
@@ -73,7 +73,7 @@ package final class HistoryStore: Sendable {
             var resume = Resume()
             for row in try Row.fetchAll(db, sql: "SELECT identifier, start, offset, label FROM boot ORDER BY start") {
                 let line = TimeLine(bootIdentifier: row[0], offset: row[2], labelOffset: row[3])
-                resume.eras.append(Calendar.Era(start: LedgerInstant(nanoseconds: row[1]), line: line))
+                resume.boots.append(Calendar.Boot(start: LedgerInstant(nanoseconds: row[1]), line: line))
                 if line.bootIdentifier == bootIdentifier { resume.line = line }
             }
             resume.maintenance = try Self.maintenance(db)

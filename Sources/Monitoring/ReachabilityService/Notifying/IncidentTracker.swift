@@ -322,13 +322,13 @@ package struct IncidentTracker: Sendable {
     /// Returns the properties by which outages are grouped.
     private func root(of member: Incident.Member) -> Root {
         let (target, state) = (targets[member.target], member.state)
-        let isTheirs = state.attribution == .them
+        let isTargetFault = state.attribution == .them
         return Root(
             attribution: state.attribution,
             cause: state.isOfLine ? nil : state.cause,
             namespace: target?.namespace ?? .current,
-            interface: isTheirs ? nil : target?.interface ?? interfaces[member.target],
-            host: isTheirs ? target?.host ?? member.target : nil
+            interface: isTargetFault ? nil : target?.interface ?? interfaces[member.target],
+            host: isTargetFault ? target?.host ?? member.target : nil
         )
     }
 

@@ -41,13 +41,13 @@ struct MailSender: NotificationSender {
         for notification in notifications {
             let arguments = ["-i"] + envelope + ["--"] + settings.recipients
             guard let failure = await run(settings.program, arguments, text(notification), name) else { continue }
-            throw DeliveryFailure(failure.problem, Self.isPassing(failure.status) ? .neverSent : nil)
+            throw DeliveryFailure(failure.problem, Self.isTemporary(failure.status) ? .neverSent : nil)
         }
     }
 
     /// Returns a Boolean value that indicates whether another attempt may succeed: after a temporary failure (EX_TEMPFAIL of sysexits.h), a
     /// program that is missing or cannot be started (126 and 127), or one that was ended by a signal, also at its time limit (from 128).
-    private static func isPassing(_ status: Int32) -> Bool { status == 75 || status >= 126 }
+    private static func isTemporary(_ status: Int32) -> Bool { status == 75 || status >= 126 }
 
     /// Returns the message (RFC 5322). The mail program adds the date.
     func text(_ notification: Notification) -> [UInt8] {

@@ -92,7 +92,7 @@ struct WebhookForm: Sendable {
     /// Returns the requests of a notification, in the order in which they must be sent.
     func requests(_ notification: Notification, for notifier: String) -> [WebhookRequest] {
         let message = writer.message(notification)
-        let isCalm = notification.event == .ended || notification.event == .test
+        let isResolvedOrTest = notification.event == .ended || notification.event == .test
         var body = JSONObject()
         switch settings.format {
         case .json: return [WebhookRequest(json: writer.object(notification, for: notifier))]
@@ -102,9 +102,12 @@ struct WebhookForm: Sendable {
             if !settings.namesContentType { headers.append(("Content-Type", settings.contentType)) }
             return [WebhookRequest(headers + bearer, body: (settings.body ?? "").filled(fields, settings.escaping))]
         case .ntfy:
-            let tag = notification.event == .ended ? "white_check_mark" : isCalm ? "speech_balloon" : "rotating_light"
+            let tag =
+                notification.event == .ended
+                ? "white_check_mark" : isResolvedOrTest ? "speech_balloon" : "rotating_light"
             let headers = [
-                (name: "Title", value: message.title.encodedWord), ("Priority", isCalm ? "3" : "4"), ("Tags", tag),
+                (name: "Title", value: message.title.encodedWord), ("Priority", isResolvedOrTest ? "3" : "4"),
+                ("Tags", tag),
             ]
             return [WebhookRequest(headers + bearer, body: message.text)]
         case .slack:
@@ -125,7 +128,7 @@ struct WebhookForm: Sendable {
         case .gotify:
             body.add("title", message.title)
             body.add("message", message.text)
-            body.add("priority", isCalm ? 4 : 8)
+            body.add("priority", isResolvedOrTest ? 4 : 8)
             return [WebhookRequest(path: "/message", [("X-Gotify-Key", token)], json: body)]
         case .pushover:
             body.add("token", token)
@@ -159,7 +162,7 @@ struct WebhookForm: Sendable {
         _ notification: Notification,
         _ message: PlainMessage
     ) -> JSONObject {
-        let isMild = notification.event == .test || notification.incident.state.attribution == .up
+        let isWarning = notification.event == .test || notification.incident.state.attribution == .up
         let fields = Dictionary(writer.fields(notification, for: "")) { _, last in last }
         var details = JSONObject()
         details.add("text", message.text)
@@ -169,7 +172,7 @@ struct WebhookForm: Sendable {
         var payload = JSONObject()
         payload.add("summary", String(message.title.prefix(Self.pagerDutyLimit)))
         payload.add("source", fields["HOST"] ?? "")
-        payload.add("severity", isMild ? "warning" : "critical")
+        payload.add("severity", isWarning ? "warning" : "critical")
         payload.add("timestamp", fields["START"])
         payload.add("custom_details", details)
         var event = JSONObject()

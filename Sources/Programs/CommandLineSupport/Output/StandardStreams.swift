@@ -8,7 +8,7 @@ package import NetworkReachability
 package enum StandardStream {
     /// Occupies the numbers of standard streams that are closed. Otherwise a socket could get such a number, and output would go to the
     /// kernel. The placeholder refuses reads and writes, like a closed stream.
-    package static func occupyNumbers() {
+    package static func reserveClosedNumbers() {
         for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(number, F_GETFD) < 0 {
             // open(2) returns the lowest free number.
             _ = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
@@ -86,7 +86,7 @@ package enum StandardOutput {
     }
 
     /// Ends the program with status 0 and without a message as soon as the reader of a pipe or socket closes it.
-    package static func endWhenReaderLeaves() {
+    package static func exitWhenReaderCloses() {
         var status = stat()
         guard unsafe fstat(STDOUT_FILENO, &status) == 0, [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT) else {
             return

@@ -7,7 +7,7 @@ import LinuxSupport
 package enum CommandProcess {
     /// Prepares the process: standard streams, signals, memory and the system log. Must be called before anything else.
     package static func begin() {
-        StandardStream.occupyNumbers()
+        StandardStream.reserveClosedNumbers()
         // Dispatch requests a priority without the privilege, and logs the refusal as a notice. This package writes nothing to the
         // system log.
         setlogmask((1 << LOG_NOTICE) - 1)

@@ -233,8 +233,8 @@ package struct ProcessGroup: Sendable {
         let recognizesZombies = ProcessTable.isOurs
         var member: Int32?
         while kill(-identifier, 0) == 0 {
-            if recognizesZombies, !(member.map { ProcessTable.lives($0, in: identifier) } ?? false) {
-                member = ProcessTable.livingMember(of: identifier)
+            if recognizesZombies, !(member.map { ProcessTable.isRunning($0, in: identifier) } ?? false) {
+                member = ProcessTable.runningMember(of: identifier)
                 if member == nil {
                     // A member may have started another process meanwhile.
                     kill(-identifier, SIGKILL)
@@ -261,20 +261,20 @@ package enum ProcessTable {
     }
 
     /// Returns a member of the group that has not ended; nil without one.
-    package static func livingMember(of group: Int32) -> Int32? {
+    package static func runningMember(of group: Int32) -> Int32? {
         guard let directory = unsafe opendir("/proc") else { return nil }
         defer { unsafe closedir(directory) }
         while let entry = unsafe readdir(directory) {
             let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if let process = Int32(name), lives(process, in: group) { return process }
+            if let process = Int32(name), isRunning(process, in: group) { return process }
         }
         return nil
     }
 
     /// Returns whether the process is in the group and has not ended. An ended process is a zombie (Z) until its parent waits for it.
-    package static func lives(_ process: Int32, in group: Int32) -> Bool {
+    package static func isRunning(_ process: Int32, in group: Int32) -> Bool {
         // The program name is in parentheses and may contain any character. State, parent and group follow it.
         guard let text = TextFile.read("/proc/\(process)/stat"), let end = text.unicodeScalars.lastIndex(of: ")") else {
             return false

@@ -15,7 +15,7 @@ struct Verdicts: AsyncParsableCommand {
         try await NetworkCheck.prepare()
         // Lines are written whole, by one system call each, so nothing is left to flush.
         let signals = SignalSources([SIGINT, SIGTERM]) { _ in Glibc.exit(0) }
-        StandardOutput.endWhenReaderLeaves()
+        StandardOutput.exitWhenReaderCloses()
         let options = try CheckOptions(arguments)
         let json = arguments.json
         let targets = try Check.targets(arguments.targets)

@@ -37,14 +37,14 @@ struct Serve: AsyncParsableCommand {
         }
         let configuration = try arguments.config.map { try Self.read($0) } ?? ServiceConfiguration()
         if let name = arguments.testNotification { return try await test(name, of: configuration) }
-        let file = try HistoryPlace.file(arguments.places.history ?? configuration.history.path)
-        if arguments.markStopped { return try HistoryPlace.markStopped(file) }
+        let file = try HistoryFile.file(arguments.places.history ?? configuration.history.path)
+        if arguments.markStopped { return try HistoryFile.markStopped(file) }
         // A child process with an inherited SIG_IGN would lose its exit status.
         signal(SIGCHLD, SIG_DFL)
         // Before the first thread, so that no signal ends the process.
         let signals = EndSignals(reloads: arguments.config != nil)
         let supervision = Supervision(Supervision.offer.notify)
-        let places = try ServePlaces(arguments, configuration.listen, Supervision.offer.descriptors)
+        let places = try ServeSockets(arguments, configuration.listen, Supervision.offer.descriptors)
         if let absence = places.absence { StandardError.report(absence) }
         let access = Access(warn: StandardError.report)
         do { _ = try access.prepare(configuration)() } catch {
@@ -201,7 +201,7 @@ extension HistoryWriter.Options {
 }
 
 /// The file of the history.
-enum HistoryPlace {
+enum HistoryFile {
     /// Returns the file; nil if no history is stored.
     ///
     /// - Parameter named: The value of `--history`. If nil, the file is `history.sqlite` in ``StateDirectory``.

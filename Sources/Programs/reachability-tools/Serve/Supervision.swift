@@ -16,7 +16,7 @@ final class Supervision: Sendable {
     private struct State {
         var hasFailed = false
         /// True if the last report failed. Until a report succeeds, the queue does not wait for the manager.
-        var isDeaf = false
+        var isManagerBlocked = false
         /// The last reported sentence, and whether a report is queued.
         var sentence = ""
         var isReporting = false
@@ -94,11 +94,11 @@ final class Supervision: Sendable {
     private func send(_ text: String) {
         guard let socket else { return }
         do {
-            try socket.send(text, patience: state.withLock(\.isDeaf) ? 0 : 5)
-            state.withLock { $0.isDeaf = false }
+            try socket.send(text, patience: state.withLock(\.isManagerBlocked) ? 0 : 5)
+            state.withLock { $0.isManagerBlocked = false }
         } catch {
             let isFirst = state.withLock { state in
-                defer { (state.hasFailed, state.isDeaf) = (true, true) }
+                defer { (state.hasFailed, state.isManagerBlocked) = (true, true) }
                 return !state.hasFailed
             }
             let place = socket.address.printable

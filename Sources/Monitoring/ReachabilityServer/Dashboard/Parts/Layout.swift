@@ -12,7 +12,7 @@ package struct Layout: Sendable {
     let main: HTML
     private let places: [(path: String, name: String)]
     /// A Boolean value that indicates whether the page is a wall view: full width, large, and without navigation.
-    package var isWall = false
+    package var isKiosk = false
     /// The name in the head of a public page; nil for other pages. A public page has no navigation, no stream and no notice.
     var publicName: String?
     private(set) var status = HTTPResponseStatus.ok
@@ -87,7 +87,7 @@ package struct Layout: Sendable {
             <link rel="stylesheet" href="\(Asset.style.path)">
             <script src="\(Asset.page.path)"\(worker) defer></script>
             <noscript><meta http-equiv="refresh" content="30"></noscript></head>
-            <body class="\(isWall ? "wall" : "")"><a class="skip" href="#main">Skip to the content</a>\(Self.drawings)
+            <body class="\(isKiosk ? "wall" : "")"><a class="skip" href="#main">Skip to the content</a>\(Self.drawings)
             <header><a class="host" href="\(home)">\(host)</a><nav aria-label="Pages">\(places.map(link))</nav>\
             <span id="live">as of \(clock.time(clock.now)), times in UTC</span></header>
             <div id="banner" role="alert" hidden></div><p id="say" class="unseen" role="status"></p>

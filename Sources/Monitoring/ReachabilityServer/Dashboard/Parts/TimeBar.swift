@@ -122,7 +122,7 @@ struct BarWindow {
         case day = "24h"
         case week = "7d"
         case month = "30d"
-        case season = "90d"
+        case ninetyDays = "90d"
         case year = "365d"
 
         var length: Duration { DurationText.duration(rawValue) ?? .zero }
@@ -137,7 +137,7 @@ struct BarWindow {
             case .day: ("24\u{a0}h", "24\u{a0}h ago", "12\u{a0}h")
             case .week: ("7\u{a0}d", "7\u{a0}d ago", "3½\u{a0}d")
             case .month: ("30\u{a0}d", "30\u{a0}d ago", "15\u{a0}d")
-            case .season: ("90\u{a0}d", "90\u{a0}d ago", "45\u{a0}d")
+            case .ninetyDays: ("90\u{a0}d", "90\u{a0}d ago", "45\u{a0}d")
             case .year: ("1\u{a0}year", "a year ago", "6\u{a0}months")
             }
         }
@@ -189,12 +189,12 @@ struct BarWindow {
     /// Returns a bar without an axis. From 90 days on, each day is a cell.
     func strip(_ times: TargetTimes, height: Int, of count: Int, _ snapshot: MonitoringService.Snapshot) -> HTML {
         let label = TimeBar.label("the last \(choice.name)", times.availability)
-        guard choice == .season || choice == .year else {
+        guard choice == .ninetyDays || choice == .year else {
             let bar = TimeBar(from: from, to: to, height: height, columns: min(140, TimeBar.columns(forBars: count)))
             return bar.svg(times.picture, label: label)
         }
         let days = DayCalendar.days(from: from, times.intervals, settled: times.days, snapshot)
-        return DayCalendar.strip(days.suffix(choice == .season ? 90 : 365), height: height, label: label)
+        return DayCalendar.strip(days.suffix(choice == .ninetyDays ? 90 : 365), height: height, label: label)
     }
 
     static let legend = Sign.legend(LedgerAccount.allCases, withDegraded: true)

@@ -5,7 +5,7 @@ import ReachabilityServer
 import ReachabilityService
 
 /// The sockets on which the service listens: its own, and those that the service manager passed.
-struct ServePlaces {
+struct ServeSockets {
     private let own: ListenAddresses
     /// The sockets that the service manager passed. They replace the service's own sockets of the same kind.
     let inherited: [InheritedSocket]
