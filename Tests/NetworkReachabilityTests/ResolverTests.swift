@@ -260,10 +260,10 @@ struct NameStateTests {
 
     private func queried(
         _ state: inout NameState,
-        _ occasion: NameState.Occasion = .age,
+        _ reason: NameState.QueryReason = .age,
         at now: Duration = .zero
     ) throws -> UInt64 {
-        let question = state.query(because: occasion, at: now)
+        let question = state.query(because: reason, at: now)
         return try #require(question)
     }
 
@@ -278,9 +278,9 @@ struct NameStateTests {
 
     @Test func `local addresses are used until the name service answers`() throws {
         var state = NameState()
-        state.know([])
+        state.setLocal([])
         #expect(state.answer == .pending)
-        state.know(one)
+        state.setLocal(one)
         #expect(state.answer == .addresses(one))
         let question = try queried(&state)
         _ = state.take(.success(two), of: question)

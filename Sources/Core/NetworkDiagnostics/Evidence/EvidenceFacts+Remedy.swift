@@ -6,7 +6,9 @@ extension EvidenceFacts {
     /// The remedy for the broken step, in one sentence.
     var remedy: String? {
         guard let reason = path.reason else { return nil }
-        if obstacle?.isBelow == true, reason != .discarded { return isLowerToBlame ? linkRemedy(reason) : remedyBelow }
+        if obstacle?.isBelow == true, reason != .discarded {
+            return isLowerLinkObstacle ? linkRemedy(reason) : remedyBelow
+        }
         switch reason {
         case .netlinkUnavailable:
             return
@@ -15,8 +17,8 @@ extension EvidenceFacts {
         case .resolving, .nameNotResolved: return nameRemedy
         case _ where isAboutServers && decisive == nil && obstacle?.cause == .noRoute:
             return "add a name server to /etc/resolv.conf"
-        case .noRoute where !ruleRefused && (unusedRoute != nil || ipv6Trouble != nil):
-            return unusedRoute?.remedy(familyOption) ?? ipv6Trouble?.remedy
+        case .noRoute where !ruleRefused && (unusedRoute != nil || ipv6Obstacle != nil):
+            return unusedRoute?.remedy(familyOption) ?? ipv6Obstacle?.remedy
         case .noRoute where !ruleRefused:
             let source = decisive?.isIPv6 == true ? "router advertisements" : "DHCP"
             return "add a route to \(subject), usually a default route, or find out why \(source) provided none"
@@ -81,7 +83,7 @@ extension EvidenceFacts {
 
     private var refusalRemedy: String {
         if let rule, ruleRefused {
-            return caution("rule \(rule.priority) rejects the packets")
+            return warningAbout("rule \(rule.priority) rejects the packets")
                 + "delete it with `ip \(familyOption)rule del priority \(rule.priority) \(rule.selector) \(rule.action)`,"
                 + " or exclude \(subject) from it"
         }
@@ -94,13 +96,13 @@ extension EvidenceFacts {
         // If the next hop object of a route rejects the packets, `ip` is given no route type.
         let kind = route.nextHopObject == nil ? type + " " : ""
         let place = "\(kind)\(route.commandPrefix) table \(NetworkEvidence.name(ofTable: table))\(route.commandMetric)"
-        return caution("the route rejects the packets")
+        return warningAbout("the route rejects the packets")
             + "delete it with `ip \(familyOption)route del \(place)`, or add a more specific one to \(subject)"
     }
 
     /// Returns an introduction to a command that deletes a rule or route. It contains a warning if that may be a kill
     /// switch.
-    private func caution(_ what: String) -> String {
+    private func warningAbout(_ what: String) -> String {
         guard mayBeKillSwitch else { return "\(what): " }
         return
             "\(what), and may be the kill switch of a VPN, which blocks packets outside the VPN: connect the VPN"
@@ -150,7 +152,7 @@ extension EvidenceFacts {
             return
                 "bind to an address of this machine instead of \(bound), or add that address: `ip address` lists the addresses"
         }
-        if let ipv6Trouble { return ipv6Trouble.remedy }
+        if let ipv6Obstacle { return ipv6Obstacle.remedy }
         let name = links.first?.interface.name ?? "NAME"
         let kind = decisive?.isIPv6 == true ? "IPv6" : "IPv4"
         return
@@ -170,7 +172,7 @@ extension EvidenceFacts {
 
 extension EvidenceFacts {
     /// An obstacle for IPv6 on a link.
-    enum IPv6Trouble {
+    enum IPv6Obstacle {
         case smallMTU(String, UInt32)
         case disabled(String)
         case duplicate(String, String)

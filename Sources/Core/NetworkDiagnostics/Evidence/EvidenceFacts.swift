@@ -42,7 +42,7 @@ struct EvidenceFacts {
     /// The route that would be usable if the kernel selected it.
     var unusedRoute: NetworkEvidence.PassedOver?
     /// The obstacle for IPv6 on the link.
-    var ipv6Trouble: IPv6Trouble?
+    var ipv6Obstacle: IPv6Obstacle?
     /// The tables that were looked up.
     var tables: [UInt32] = []
     var route: NetworkEvidence.Route?
@@ -76,7 +76,7 @@ struct EvidenceFacts {
     var isLoopbackDown: Bool { obstacle?.cause == .linkDown && decisive?.wire.isLoopback == true }
 
     /// A Boolean value that indicates whether a lower link of the first link is an obstacle.
-    var isLowerToBlame: Bool { links.dropFirst().contains { $0.obstacle != nil } }
+    var isLowerLinkObstacle: Bool { links.dropFirst().contains { $0.obstacle != nil } }
 
     /// The evidence, with the chain of steps.
     var evidence: NetworkEvidence {
@@ -259,7 +259,7 @@ extension EvidenceFacts {
         case .blackholed?: return "a route of type blackhole covers \(subject)"
         case .noRoute?, .linkDown?, .noInterface?:
             let names = tables.map(NetworkEvidence.name(ofTable:))
-            let why = (unusedRoute?.summary ?? ipv6Trouble?.summary).map { "; \($0)" } ?? ""
+            let why = (unusedRoute?.summary ?? ipv6Obstacle?.summary).map { "; \($0)" } ?? ""
             return "none to \(subject)" + (names.isEmpty ? "" : " in the tables \(names.joined(separator: ", "))") + why
         default: return refusal.map { "the lookup failed: \($0)" } ?? "none"
         }
@@ -276,7 +276,7 @@ extension EvidenceFacts {
         var text = links.map(\.description).joined(separator: ", over ")
         if path.reason == .discarded {
             text += "; it discards all packets"
-        } else if obstacle?.isBelow == true, !isLowerToBlame, let reason = path.reason {
+        } else if obstacle?.isBelow == true, !isLowerLinkObstacle, let reason = path.reason {
             text += "; " + (tunnel?.tunnelRemote.map { "its far end \($0): \(reason)" } ?? "\(reason) below")
         } else if obstacle == nil, let hiding = links.first(where: \.hidesFarEnd) {
             text += "; the far end of \(hiding.interface.name) is not known"
@@ -289,7 +289,7 @@ extension EvidenceFacts {
         guard path.reason == .noSourceAddress else {
             return (path.source?.description ?? source?.description) ?? "none"
         }
-        let why = ipv6Trouble.map { "; \($0.summary)" } ?? ""
+        let why = ipv6Obstacle.map { "; \($0.summary)" } ?? ""
         guard let source, !source.isUnspecified else { return "none" + why }
         if source.isLoopback { return "only \(source), which is valid only on this machine" + why }
         return "only \(source), which is valid only on its link" + why

@@ -80,7 +80,7 @@ extension PathEvaluator {
         }
         try gatherLinks(index, to: address.wire, into: &facts)
         if address.isIPv6, facts.obstacle?.cause == .noSourceAddress, let index, let link = try answers.link(index) {
-            facts.ipv6Trouble = try ipv6Trouble(of: link)
+            facts.ipv6Obstacle = try ipv6Obstacle(of: link)
         }
         guard let index, let link = try answers.link(index), link.obstacle == nil else { return }
         try gatherNeighbour(address.wire, deciding, on: link, into: &facts)

@@ -34,7 +34,7 @@ extension PathEvaluator {
         facts.ruleRefused = facts.rule != nil
         guard error == .networkUnreachable, !facts.ruleRefused else { return }
         facts.unusedRoute = try unusedRoute(covering, walk)
-        if facts.unusedRoute == nil, walk.query.destination.family == .ipv6 { facts.ipv6Trouble = try ipv6Trouble() }
+        if facts.unusedRoute == nil, walk.query.destination.family == .ipv6 { facts.ipv6Obstacle = try ipv6Obstacle() }
     }
 
     /// Returns the best route that covers the destination and is not used.
@@ -90,15 +90,15 @@ extension PathEvaluator {
     }
 
     /// Returns the obstacle for IPv6 on the first affected link that is up.
-    private mutating func ipv6Trouble() throws(MissingAnswers) -> EvidenceFacts.IPv6Trouble? {
+    private mutating func ipv6Obstacle() throws(MissingAnswers) -> EvidenceFacts.IPv6Obstacle? {
         for link in try answers.links() where link.isUp && !link.isLoopback {
-            if let trouble = try ipv6Trouble(of: link) { return trouble }
+            if let trouble = try ipv6Obstacle(of: link) { return trouble }
         }
         return nil
     }
 
     /// Returns the obstacle for IPv6 on a link; nil if there is no obstacle.
-    mutating func ipv6Trouble(of link: Link) throws(MissingAnswers) -> EvidenceFacts.IPv6Trouble? {
+    mutating func ipv6Obstacle(of link: Link) throws(MissingAnswers) -> EvidenceFacts.IPv6Obstacle? {
         // Below this MTU the kernel disables IPv6 (RFC 8200, section 5).
         if link.mtu < 1280 { return .smallMTU(link.name, link.mtu) }
         if try answers.answer(to: .isIPv6Disabled(link: link.index)).isIPv6Disabled == true {

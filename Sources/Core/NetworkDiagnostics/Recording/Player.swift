@@ -148,7 +148,7 @@ extension Player: MonitorClock {
         return Cancellation { action.cancel() }
     }
 
-    package func soon(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) {
+    package func enqueue(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.wait(OneShot(action), .zero) }
     }
 

@@ -189,8 +189,8 @@ extension RecordedEnvironment: MonitorClock {
         live.clock.schedule(after: delay, on: queue, planned(after: delay, action))
     }
 
-    func soon(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) {
-        live.clock.soon(on: queue, planned(after: .zero, action))
+    func enqueue(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) {
+        live.clock.enqueue(on: queue, planned(after: .zero, action))
     }
 
     private func planned(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> @Sendable () -> Void {

@@ -6,7 +6,7 @@ import Netlink
 /// limited by the number of hosts even if its reader is slow.
 final class ChangeListener: Sendable {
     /// The method by which changes are delivered.
-    enum Outlet: Sendable {
+    enum Delivery: Sendable {
         /// Called directly, on the monitor's queue.
         case direct(@Sendable (NetworkReachabilityChange) -> Void)
         /// Called on the given queue.
@@ -30,20 +30,20 @@ final class ChangeListener: Sendable {
         /// The hosts with pending changes, in order of arrival.
         var order: [String] = []
         var next = 0
-        /// A Boolean value that indicates whether the outlet has been called for the pending changes.
-        var isAwake = false
+        /// A Boolean value that indicates whether the delivery has been called for the pending changes.
+        var isCalled = false
         var hasEnded = false
     }
 
     private let interest: NetworkReachabilityInterest
     private let policy: SettlePolicy
-    private let outlet: Outlet
+    private let delivery: Delivery
     let state: Locked<State> = Locked(State())
 
-    init(_ interest: NetworkReachabilityInterest, _ policy: SettlePolicy, _ outlet: Outlet) {
+    init(_ interest: NetworkReachabilityInterest, _ policy: SettlePolicy, _ delivery: Delivery) {
         self.interest = interest
         self.policy = policy
-        self.outlet = outlet
+        self.delivery = delivery
     }
 
     /// Subscribes to a host.
@@ -81,7 +81,7 @@ final class ChangeListener: Sendable {
     }
 
     private func put(_ change: PathChange, of host: String, _ subscription: Subscription) {
-        if case .direct(let listener) = outlet {
+        if case .direct(let listener) = delivery {
             subscription.call(since: change.noticed) {
                 listener(NetworkReachabilityChange(host: host, path: change.path))
             }
@@ -98,11 +98,11 @@ final class ChangeListener: Sendable {
                 noticed: change.noticed
             )
             if known == nil { state.append(host) }
-            defer { state.isAwake = true }
-            return !state.isAwake
+            defer { state.isCalled = true }
+            return !state.isCalled
         }
         guard wakes else { return }
-        switch outlet {
+        switch delivery {
         case .direct: break
         case .signal(let signal): signal()
         case .queue(let queue, let listener): queue.async { [self] in drain(listener) }
@@ -114,7 +114,7 @@ final class ChangeListener: Sendable {
     }
 
     /// Removes and returns the first pending change, and calls `listener` with it. Returns nil if no change is pending.
-    /// The outlet is then called for the next change.
+    /// The delivery is then called for the next change.
     @discardableResult
     func take(_ listener: (NetworkReachabilityChange) -> Void = { _ in }) -> NetworkReachabilityChange? {
         guard let (host, pending) = state.withLock({ $0.next(interest) }) else { return nil }
@@ -148,7 +148,7 @@ extension ChangeListener.State {
             return (host, pending)
         }
         // The capacity is released, because it is needed only at the start and after a change of the whole network.
-        (order, pending, next, isAwake) = ([], [:], 0, false)
+        (order, pending, next, isCalled) = ([], [:], 0, false)
         return nil
     }
 }

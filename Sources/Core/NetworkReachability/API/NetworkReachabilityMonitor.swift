@@ -154,8 +154,8 @@ extension NetworkReachabilityMonitor {
         onQueue queue: DispatchQueue? = .main,
         _ listener: @escaping @Sendable (NetworkReachabilityChange) -> Void
     ) -> NetworkReachabilityToken {
-        let outlet: ChangeListener.Outlet = queue.map { .queue($0, listener) } ?? .direct(listener)
-        let changes = ChangeListener(interest, policy, outlet)
+        let delivery: ChangeListener.Delivery = queue.map { .queue($0, listener) } ?? .direct(listener)
+        let changes = ChangeListener(interest, policy, delivery)
         add(changes)
         return NetworkReachabilityToken(Cancellation { changes.end() })
     }
@@ -189,7 +189,7 @@ extension NetworkReachabilityMonitor {
             state.listeners.append(WeakListener(listener: listener))
         }
         // Runs on the monitor's queue, so that all hosts begin together and in the order of `hosts`.
-        monitor.soon { [self] in
+        monitor.enqueue { [self] in
             for (host, record) in inOrder { updateSubscription(of: listener, to: host, record) }
         }
     }

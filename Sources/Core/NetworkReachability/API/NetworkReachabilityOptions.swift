@@ -127,7 +127,7 @@ extension NetworkReachabilityInterest {
     func isChange(_ path: NetworkPath, after last: NetworkPath) -> Bool {
         contains(.status) && path.status != last.status
             || contains(.flags) && path.flags != last.flags
-            || contains(.egress) && leaves(path, otherwiseThan: last)
+            || contains(.egress) && egressDiffers(path, from: last)
             || contains(.reason) && path.reason != last.reason
             || contains(.path) && !path.isSame(as: last)
             || contains(.carrier) && path.carrierLosses(since: last) > 0
@@ -136,7 +136,7 @@ extension NetworkReachabilityInterest {
     /// A Boolean value that indicates whether the interest contains only the status and the flags.
     var isOfStatus: Bool { isSubset(of: [.status, .flags]) }
 
-    private func leaves(_ path: NetworkPath, otherwiseThan last: NetworkPath) -> Bool {
+    private func egressDiffers(_ path: NetworkPath, from last: NetworkPath) -> Bool {
         path.status != last.status || path.interface != last.interface || path.gateway != last.gateway
             || path.source != last.source
     }

@@ -84,7 +84,7 @@ package protocol MonitorClock: Sendable {
     ) -> Cancellation
 
     /// Runs `action` once on `queue`, after the blocks that are already queued.
-    func soon(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void)
+    func enqueue(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void)
 
     /// Calls `action` on `queue` whenever the machine may have slept or its clock was set. Returns nil if this cannot
     /// be detected.
@@ -92,7 +92,7 @@ package protocol MonitorClock: Sendable {
 }
 
 extension MonitorClock {
-    package func soon(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) {
+    package func enqueue(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) {
         queue.async(execute: action)
     }
 }

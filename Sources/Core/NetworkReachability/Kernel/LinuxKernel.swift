@@ -21,7 +21,7 @@ struct LinuxKernel: Kernel {
 
     func connect() throws(NetlinkError) -> any KernelConnection {
         guard let namespace else {
-            return try atHome { () throws(NetlinkError) in LinuxConnection(try RouteSockets(tap: tap)) }
+            return try inProcessNamespace { () throws(NetlinkError) in LinuxConnection(try RouteSockets(tap: tap)) }
         }
         // The directory may have been missing. Called before the namespace is opened, so that no change is missed in
         // between.
@@ -32,12 +32,12 @@ struct LinuxKernel: Kernel {
     }
 
     func defaultRoutes() throws(NetlinkError) -> [DefaultRoute] {
-        guard let namespace else { return try atHome(DefaultRouteDump.query) }
+        guard let namespace else { return try inProcessNamespace(DefaultRouteDump.query) }
         return try NamespaceEntry.query(inside: namespace) { _ throws(NetlinkError) in try DefaultRouteDump.query() }
     }
 
     /// Runs `body` in the process's namespace.
-    private func atHome<Value: Sendable>(
+    private func inProcessNamespace<Value: Sendable>(
         _ body: @escaping @Sendable () throws(NetlinkError) -> Value
     ) throws(NetlinkError) -> Value {
         guard NamespaceIdentity.ofProcess == home else {

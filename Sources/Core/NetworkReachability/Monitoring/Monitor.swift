@@ -34,15 +34,15 @@ struct Monitor {
         /// are older than the subscriber, and are not reported.
         var hasBegun = false
         /// The state of the wait for the name of the host, which delays the first report.
-        var nameWait = NameWait.isOver
+        var nameWait = NameWait.ended
         /// A Boolean value that indicates whether the next evaluation decides on the change that is held back.
         var isDue = false
     }
 
     enum NameWait {
-        case isToBegin
-        case runs
-        case isOver
+        case notStarted
+        case running
+        case ended
     }
 
     /// An action for ``PathMonitor``.
@@ -161,7 +161,7 @@ extension Monitor {
         settling[ObjectIdentifier(subscription)] = subscription.settleTime.map { Settling(for: $0, interest) }
         var subscriber = Subscriber(subscription: subscription)
         if case .name = subscription.record.target.destination, subscription.nameWait > .zero {
-            subscriber.nameWait = .isToBegin
+            subscriber.nameWait = .notStarted
         }
         states[id]?.subscribers.append(subscriber)
         arrivals.append(subscription.record)
@@ -333,7 +333,7 @@ extension Monitor {
             return (false, evaluate(id))
         case .nameWait(let subscription, let id):
             guard let place = place(of: subscription, id) else { return (false, []) }
-            states[id]?.subscribers[place].nameWait = .isOver
+            states[id]?.subscribers[place].nameWait = .ended
             // The path may be the same as at the start of the wait.
             states[id]?.offered = 0
             return (false, evaluate(id))

@@ -45,13 +45,13 @@ struct Settling: Sendable {
     struct Step: Hashable, Sendable {
         /// The path to report now; nil for none.
         var notifying: NetworkPath?
-        var wait = Wait.goesOn
+        var wait = Wait.unchanged
     }
 
     /// The effect on the timer that ends the wait.
     enum Wait: Hashable, Sendable {
         /// The wait, if there is one, continues unchanged.
-        case goesOn
+        case unchanged
         case ends
         /// The wait begins, or restarts.
         case begins(Duration)
@@ -87,7 +87,7 @@ struct Settling: Sendable {
             return Step(notifying: path, wait: .ends)
         }
         pending = path
-        return Step(notifying: flappingChange(path, after: last), wait: agrees ? .goesOn : .begins(duration))
+        return Step(notifying: flappingChange(path, after: last), wait: agrees ? .unchanged : .begins(duration))
     }
 
     /// Returns the last reported path with the current flapping state, if that has changed. This change is never held

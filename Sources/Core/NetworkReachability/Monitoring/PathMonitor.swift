@@ -66,8 +66,8 @@ package final class PathMonitor: Sendable {
     private var now: Duration { environment.clock.monotonic }
 
     /// Runs `action` on the queue, after the blocks that are already queued.
-    func soon(_ action: @escaping @Sendable () -> Void) {
-        environment.clock.soon(on: queue, action)
+    func enqueue(_ action: @escaping @Sendable () -> Void) {
+        environment.clock.enqueue(on: queue, action)
     }
 }
 
@@ -84,12 +84,12 @@ extension PathMonitor {
         for action in actions {
             switch action {
             case .evaluate: evaluateNext()
-            case .evaluateSoon: soon { [weak self] in self?.evaluateNext() }
+            case .evaluateSoon: enqueue { [weak self] in self?.evaluateNext() }
             case .notify(let subscription, let change): subscription.deliver(change)
             case .schedule(let timer, let delay): schedule(timer, after: delay)
             case .cancel(let timer): wait(for: timer, nil)
             case .updateFilter: updateFilter()
-            case .updateFilterSoon: soon { [weak self] in self?.updateFilter() }
+            case .updateFilterSoon: enqueue { [weak self] in self?.updateFilter() }
             case .forgetInterfaces: session.withLock { $0.forgetInterfaces() }
             case .resolveNames: resolveNames()
             case .reportFlapping(let target, let isFlapping, let changes):
@@ -107,7 +107,7 @@ extension PathMonitor {
         var (records, origin, continues) = state.withLock {
             $0.next(MonitorTiming.evaluationLimit, isContinuing: isContinuing)
         }
-        if continues { soon { [weak self] in self?.evaluateNext(isContinuing: true) } }
+        if continues { enqueue { [weak self] in self?.evaluateNext(isContinuing: true) } }
         if records.isEmpty { return }
         let evaluations = evaluate(records)
         let now = now
@@ -187,7 +187,7 @@ extension PathMonitor {
         record.name?.prepare(waitingAtMost: limit)
         let evaluations = evaluate([record])
         // This query has closed a broken connection. Without a new one, listeners would receive nothing more.
-        if evaluations.wasListening, !evaluations.isListening { soon { [weak self] in self?.evaluateAll() } }
+        if evaluations.wasListening, !evaluations.isListening { enqueue { [weak self] in self?.evaluateAll() } }
         return evaluations.results.first?.path ?? NetworkPath()
     }
 
@@ -242,7 +242,7 @@ extension PathMonitor {
             let wasListening = session.isListening
             return (session.close(after: error), wasListening)
         }
-        if wasListening { soon { [weak self] in self?.evaluateAll() } }
+        if wasListening { enqueue { [weak self] in self?.evaluateAll() } }
         return reason
     }
 
@@ -331,20 +331,20 @@ extension PathMonitor {
     /// Schedules the removal of a record whose last owner has released it. The owner may hold a lock, so the record is
     /// removed later.
     func forget(_ id: TargetRecord.ID, _ target: Target) {
-        soon { [state] in state.withLock { $0.forget(id, target) } }
+        enqueue { [state] in state.withLock { $0.forget(id, target) } }
     }
 
     func add(_ subscription: Subscription) {
         subscription.record.name?.prepare(waitingAtMost: .zero)
         let isFirst = state.withLock { $0.add(subscription) }
-        if isFirst { soon { [self] in begin() } }
+        if isFirst { enqueue { [self] in begin() } }
         // Another thread has ended the subscription before it was added, so it is removed here.
         if subscription.hasEnded { remove(subscription) }
     }
 
     func remove(_ subscription: Subscription) {
         state.withLock { $0.remove(subscription) }
-        soon { [self] in end(subscription) }
+        enqueue { [self] in end(subscription) }
     }
 }
 
@@ -437,7 +437,7 @@ extension PathMonitor {
             // The old filter drops messages that the new one passes. A new socket has no filter at first.
             logger?.warning("replacing the netlink event socket", metadata: ["error": "\(error)"])
             session.withLock { $0.disconnect() }
-            soon { [weak self] in self?.evaluateAll() }
+            enqueue { [weak self] in self?.evaluateAll() }
         } catch {
             watches.withLock { $0.isFilterRefused = true }
             logger?.warning("cannot filter route messages, receiving all", metadata: ["error": "\(error)"])

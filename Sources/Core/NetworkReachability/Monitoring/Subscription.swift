@@ -109,7 +109,7 @@ extension Monitor.Subscriber {
         }
         let timer = MonitorTimer.settled(ObjectIdentifier(subscription), subscription.record.id)
         switch step.wait {
-        case .goesOn: break
+        case .unchanged: break
         case .ends: actions.append(.cancel(timer))
         case .begins(let pause): actions.append(.schedule(timer, after: pause))
         }
@@ -119,15 +119,15 @@ extension Monitor.Subscriber {
     private mutating func waits(forName path: NetworkPath, _ actions: inout [Monitor.Action]) -> Bool {
         let timer = MonitorTimer.nameWait(ObjectIdentifier(subscription), subscription.record.id)
         guard path.reason == .resolving else {
-            if nameWait == .runs { actions.append(.cancel(timer)) }
-            nameWait = .isOver
+            if nameWait == .running { actions.append(.cancel(timer)) }
+            nameWait = .ended
             return false
         }
-        if nameWait == .isToBegin {
+        if nameWait == .notStarted {
             actions.append(.schedule(timer, after: subscription.nameWait))
-            nameWait = .runs
+            nameWait = .running
         }
-        return nameWait == .runs
+        return nameWait == .running
     }
 }
 

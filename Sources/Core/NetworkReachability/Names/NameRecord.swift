@@ -6,7 +6,7 @@ package final class NameRecord: Sendable {
     /// A scheduled query. The number distinguishes it from replaced ones.
     private struct Plan {
         let number: UInt64
-        let occasion: NameState.Occasion
+        let reason: NameState.QueryReason
     }
 
     private struct State {
@@ -74,7 +74,7 @@ package final class NameRecord: Sendable {
         if isFirst {
             let known = environment.resolver.localAddresses(of: name).map { IPAddress($0) }
             state.withLock { state in
-                state.name.know(known)
+                state.name.setLocal(known)
                 state.hasChoice = known.contains(where: \.isIPv6) && !known.allSatisfy(\.isIPv6)
             }
         }
@@ -108,18 +108,18 @@ package final class NameRecord: Sendable {
         schedule(.change, after: state.withLock { $0.name.delayAfterChange(from: now) })
     }
 
-    private func query(because occasion: NameState.Occasion) {
+    private func query(because reason: NameState.QueryReason) {
         let now = environment.clock.boot
         let servers = environment.resolver.configuration?.servers(for: name)
         let (question, isElsewhere) = state.withLock { state in
-            let question = state.name.query(because: occasion, at: now)
+            let question = state.name.query(because: reason, at: now)
             if question == nil { return (question, false) }
             defer { state.servers = servers }
             return (question, state.servers != nil && state.servers != servers)
         }
         guard let question else { return }
         // Packets to other servers may take another path.
-        if isElsewhere { environment.clock.soon(on: queue, changed) }
+        if isElsewhere { environment.clock.enqueue(on: queue, changed) }
         environment.resolver.resolve(name) { [weak self] result in
             self?.take(result.map { addresses in addresses.map { IPAddress($0) } }, of: question)
         }
@@ -128,7 +128,7 @@ package final class NameRecord: Sendable {
     private func take(_ result: Result<[IPAddress], NameLookup.Failure>, of question: UInt64) {
         let (isChange, queriesAgain) = state.withLock { $0.name.take(result, of: question) }
         first.open()
-        if isChange { environment.clock.soon(on: queue, changed) }
+        if isChange { environment.clock.enqueue(on: queue, changed) }
         if queriesAgain { networkChanged() } else { scheduleNext() }
     }
 
@@ -138,11 +138,11 @@ package final class NameRecord: Sendable {
     }
 
     /// Schedules a query in place of the planned one. A query that is planned because of a change is not postponed.
-    private func schedule(_ occasion: NameState.Occasion, after delay: Duration) {
+    private func schedule(_ reason: NameState.QueryReason, after delay: Duration) {
         let (number, previous): (UInt64?, Cancellation?) = state.withLock { state in
-            guard state.isWatched, state.plan?.occasion != .change else { return (nil, nil) }
+            guard state.isWatched, state.plan?.reason != .change else { return (nil, nil) }
             state.plans += 1
-            state.plan = Plan(number: state.plans, occasion: occasion)
+            state.plan = Plan(number: state.plans, reason: reason)
             defer { state.timer = nil }
             return (state.plans, state.timer)
         }
@@ -159,14 +159,14 @@ package final class NameRecord: Sendable {
     }
 
     private func timerFired(_ number: UInt64) {
-        let (timer, occasion): (Cancellation?, NameState.Occasion?) = state.withLock { state in
+        let (timer, reason): (Cancellation?, NameState.QueryReason?) = state.withLock { state in
             guard let plan = state.plan, plan.number == number else { return (nil, nil) }
             state.plan = nil
             defer { state.timer = nil }
-            return (state.timer, plan.occasion)
+            return (state.timer, plan.reason)
         }
         timer?.cancel()
-        if let occasion { query(because: occasion) }
+        if let reason { query(because: reason) }
     }
 }
 
@@ -181,7 +181,7 @@ package struct NameState: Sendable {
     }
 
     /// The reason for a query.
-    enum Occasion: Hashable, Sendable {
+    enum QueryReason: Hashable, Sendable {
         /// No address is known, or the known ones are old.
         case age
         /// The network has changed. A query in progress may have been lost in the old network.
@@ -206,14 +206,14 @@ package struct NameState: Sendable {
     private var lastAsked: Duration?
 
     /// Sets the addresses that are known locally. They are used until the name service answers.
-    mutating func know(_ addresses: [IPAddress]) {
+    mutating func setLocal(_ addresses: [IPAddress]) {
         if answer == .pending, !addresses.isEmpty { answer = .addresses(addresses) }
     }
 
     /// Starts a query. Returns its number, or nil if no query is to be sent now.
-    mutating func query(because occasion: Occasion, at now: Duration) -> UInt64? {
-        guard questionsUnderWay < (occasion == .change ? Self.questionLimit : 1) else {
-            missedChange = missedChange || occasion == .change
+    mutating func query(because reason: QueryReason, at now: Duration) -> UInt64? {
+        guard questionsUnderWay < (reason == .change ? Self.questionLimit : 1) else {
+            missedChange = missedChange || reason == .change
             return nil
         }
         questionsUnderWay += 1
