@@ -76,7 +76,7 @@ import Testing
         var taken = 0
         try namespace.perform { () throws in
             let transport = try SocketTransport()
-            transport.demandStrictness()
+            transport.enableStrictChecks()
             var request = RequestBuilder()
             request.begin(.getRoute, flags: NLM_F_DUMP, sequence: 1)
             request.append(DefaultRouteDump.restriction(.ipv4, 254))

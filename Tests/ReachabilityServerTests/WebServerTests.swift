@@ -175,11 +175,11 @@ import TrustForge
         await second.stop()
         #expect(try await world.exchange("GET /a HTTP/1.1\r\n\(Self.close)").hasSuffix("a"))
         await world.server.stop()
-        #expect(try LocalSocket.occupant(of: world.path) == .nothing)
+        #expect(try LocalSocket.state(of: world.path) == .nothing)
         // A killed process leaves a stale socket.
         _ = try LabProcess("python3", ["-c", "import socket,sys; socket.socket(1).bind(sys.argv[1])", world.path])
             .wait()
-        #expect(try LocalSocket.occupant(of: world.path) == .stale)
+        #expect(try LocalSocket.state(of: world.path) == .stale)
         let third = WebServer { _, done in done(WebAnswer(type: "text/plain", Array("third".utf8))) }
         try await third.listen(at: world.path, mode: 0o600)
         #expect(try await world.exchange("GET /a HTTP/1.1\r\n\(Self.close)").hasSuffix("third"))

@@ -152,7 +152,7 @@ import Testing
         #expect(Int(line.dropFirst(6).filter { !$0.isWhitespace }, radix: 8).map { $0 & 0o2000000 } == 0o2000000)
         let result = try await command.result(after: SIGTERM)
         #expect((result.status, result.errors) == (0, ""))
-        #expect(try LocalSocket.occupant(of: path) == .stale)
+        #expect(try LocalSocket.state(of: path) == .stale)
     }
 
     @Test func `inherited sockets of both kinds are used, and no other is opened`() async throws {
@@ -193,7 +193,7 @@ import Testing
         let command = try await RunningCommand.start(in: try await Uplink.make().namespace) {
             try LabProcess("systemd-socket-activate", words)
         }
-        try await waitUntil { try LocalSocket.occupant(of: path) == .served }
+        try await waitUntil { try LocalSocket.state(of: path) == .served }
         #expect(try await ask(path) == "ok\n")
         #expect(try await command.result(after: SIGTERM).status == 0)
     }

@@ -153,7 +153,7 @@ struct EngineTests {
                 settings: SocketSettings(maximumSegment: 1200),
                 limit: .patience
             )
-            request.afterwards = .keep
+            request.finalAction = .keep
             let outcome = await engine.connect(request)
             let connection = try #require(outcome.connection, "\(outcome)")
             #expect(outcome.local?.address == WireAddress("10.1.0.2"))

@@ -31,7 +31,7 @@ import Testing
                     to: SocketEndpoint(address, port: port),
                     retries: 5,
                     limit: .patience,
-                    afterwards: .keep
+                    finalAction: .keep
                 )
             )
             guard let connection = outcome.connection, let descriptor = connection.take() else {

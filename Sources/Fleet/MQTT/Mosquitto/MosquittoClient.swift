@@ -152,7 +152,7 @@ final class MosquittoClient {
 
     /// Sets the time after which unacknowledged data breaks the connection. C counterpart: TCP_USER_TIMEOUT (18) of
     /// `tcp(7)`.
-    func limitSilence(to limit: Duration) {
+    func setAcknowledgementTimeout(to limit: Duration) {
         var milliseconds = CUnsignedInt(clamping: limit.nanoseconds / 1_000_000)
         setsockopt(socket, CInt(IPPROTO_TCP), 18, &milliseconds, socklen_t(MemoryLayout<CUnsignedInt>.size))
     }

@@ -74,7 +74,7 @@ final class MosquittoLoop {
         if inbox.isAbandoned { return nil }
         guard code == 0 else { return failure(of: code, client) }
         isOpen = true
-        client.limitSilence(to: options.keepAlive)
+        client.setAcknowledgementTimeout(to: options.keepAlive)
         // The loop calls `keepAlive()` at least every quarter of the interval. Pings and their timeout are at most that
         // late.
         let patience = max(.seconds(1), options.keepAlive / 4)

@@ -108,7 +108,7 @@ enum RuntimeWarmUp {
     ///
     /// - Throws: ``CheckError`` if there are too few file descriptors.
     static func run() async throws(CheckError) {
-        guard OpenFiles.haveRoom(for: descriptors) else {
+        guard OpenFiles.haveDescriptors(for: descriptors) else {
             throw .sockets("\(descriptors) file descriptors must be free; raise the limit of open files (ulimit -n)")
         }
         if isReady.withLock({ $0 }) { return }

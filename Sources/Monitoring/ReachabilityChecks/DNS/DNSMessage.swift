@@ -212,7 +212,7 @@ enum DNSAnswer: Hashable, Sendable {
     case malformed(DNSFault)
 
     init(_ bytes: [UInt8], to question: DNSQuestion) {
-        guard Self.isMeant(bytes, for: question) else {
+        guard Self.isResponse(bytes, for: question) else {
             self = .mismatched
             return
         }
@@ -231,7 +231,7 @@ enum DNSAnswer: Hashable, Sendable {
     }
 
     /// Returns whether the bytes are a response with the question's identifier. Other bytes may come from any host, and are not parsed.
-    static func isMeant(_ bytes: [UInt8], for question: DNSQuestion) -> Bool {
+    static func isResponse(_ bytes: [UInt8], for question: DNSQuestion) -> Bool {
         bytes.count >= 3 && bytes[0] == UInt8(question.identifier >> 8) && bytes[1] == UInt8(question.identifier & 0xff)
             && bytes[2] & 0x80 != 0
     }

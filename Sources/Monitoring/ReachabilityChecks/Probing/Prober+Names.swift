@@ -31,7 +31,7 @@ extension Prober {
                 tries: isThrifty ? Self.fewTries : self.tries,
                 limit: limit,
                 accepts: { bytes in
-                    guard DNSAnswer.isMeant(bytes, for: question) else { return false }
+                    guard DNSAnswer.isResponse(bytes, for: question) else { return false }
                     let count = readings.withLock { count in
                         count += 1
                         return count

@@ -74,7 +74,7 @@ extension Prober {
                 to: endpoint(address, port: port),
                 settings: settings,
                 limit: limit,
-                afterwards: .keep
+                finalAction: .keep
             )
         )
         var result = result(probe, connecting, about: address)

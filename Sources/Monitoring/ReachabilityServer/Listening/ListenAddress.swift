@@ -226,13 +226,13 @@ final class SocketPath: Sendable {
             throw ListenError(what, error)
         }
         self.path = path
-        let occupant: LocalSocket.Occupant
-        do { occupant = try LocalSocket.occupant(of: path) } catch { throw ListenError(what, error) }
-        switch occupant {
+        let state: LocalSocket.State
+        do { state = try LocalSocket.state(of: path) } catch { throw ListenError(what, error) }
+        switch state {
         case .nothing: break
         case .stale: OwnFile.remove(path)
         case .served: throw ListenError(.taken, "\(what): another program listens there")
-        case .foreign: throw ListenError(.taken, "\(what): the file is not a socket")
+        case .otherFile: throw ListenError(.taken, "\(what): the file is not a socket")
         }
     }
 

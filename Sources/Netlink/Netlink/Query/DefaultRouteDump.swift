@@ -26,7 +26,7 @@ package enum DefaultRouteDump {
 
     private static func query(_ family: AddressFamily, _ table: UInt32) throws(NetlinkError) -> [DefaultRoute] {
         let transport = try SocketTransport()
-        transport.demandStrictness()
+        transport.enableStrictChecks()
         var request = RequestBuilder()
         request.begin(.getRoute, flags: NLM_F_DUMP, sequence: 1)
         request.append(restriction(family, table))

@@ -200,7 +200,7 @@ package final class SocketTransport: NetlinkTransport, @unchecked Sendable {
     /// Enables the kernel's filtering of dumps (Linux 4.20). Older kernels send all objects.
     ///
     /// C counterpart: NETLINK_GET_STRICT_CHK of `netlink(7)`.
-    func demandStrictness() {
+    func enableStrictChecks() {
         var isWanted: CInt = 1
         let length = socklen_t(MemoryLayout<CInt>.size)
         _ = setsockopt(socket.descriptor, SOL_NETLINK, NETLINK_GET_STRICT_CHK, &isWanted, length)

@@ -13,7 +13,7 @@ package enum CommandProcess {
         setlogmask((1 << LOG_NOTICE) - 1)
         // A closed pipe is an error of write(2), not a signal.
         signal(SIGPIPE, SIG_IGN)
-        Memory.shareOnePool()
+        Memory.useSingleArena()
         // The Swift runtime handles SIGQUIT like a crash and prints a backtrace, which may never end.
         signal(SIGQUIT, SIG_DFL)
     }

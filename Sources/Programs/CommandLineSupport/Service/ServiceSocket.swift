@@ -45,7 +45,7 @@ package struct ServiceSocket: Sendable {
     package var usual: String {
         let own = directory.map { path(in: $0) }
         let places = [own, path(in: common)].compactMap(\.self)
-        return places.first { (try? LocalSocket.occupant(of: $0)) == .served } ?? places[0]
+        return places.first { (try? LocalSocket.state(of: $0)) == .served } ?? places[0]
     }
 }
 

@@ -18,7 +18,7 @@ package final class FileWatch: @unchecked Sendable {
     /// The objects that the paths lead to. A mount at a path changes them without an event of inotify.
     private var objects: [String: NamespaceIdentity] = [:]
     /// The watches of each path.
-    private var places: [String: Set<WatchedPlace>] = [:]
+    private var places: [String: Set<WatchedName>] = [:]
     /// The paths that a watch descriptor concerns, by the name in the watched directory. The name is empty for the
     /// watched object itself.
     private var owners: [CInt: [String: Set<String>]] = [:]
@@ -78,12 +78,12 @@ package final class FileWatch: @unchecked Sendable {
     /// Adds a file, or watches the objects that now exist on its path.
     package func insert(_ path: String) {
         let before = places[path] ?? []
-        var after: Set<WatchedPlace> = []
+        var after: Set<WatchedName> = []
         // A file that is created between the check and the watch is not reported.
         for _ in 0..<4 {
-            let steps = FileWay.steps(to: path)
+            let steps = PathComponents.steps(to: path)
             after = Set(steps.flatMap { add($0, for: path) })
-            if FileWay.steps(to: path) == steps { break }
+            if PathComponents.steps(to: path) == steps { break }
         }
         places[path] = after
         objects[path] = watchesContents ? Self.object(at: path) : nil
@@ -93,21 +93,21 @@ package final class FileWatch: @unchecked Sendable {
     /// Returns the identity of the object at a path; nil without one.
     private static func object(at path: String) -> NamespaceIdentity? { try? NamespaceIdentity(path: path) }
 
-    private func add(_ step: FileWay.Step, for path: String) -> [WatchedPlace] {
+    private func add(_ step: PathComponents.Step, for path: String) -> [WatchedName] {
         let own = IN_DELETE_SELF | IN_MOVE_SELF | IN_MASK_ADD
-        let place: WatchedPlace?
+        let place: WatchedName?
         switch step {
         case .directory(let directory):
-            place = add(directory, own | IN_ONLYDIR).map { WatchedPlace(watch: $0, name: "") }
+            place = add(directory, own | IN_ONLYDIR).map { WatchedName(watch: $0, name: "") }
         case .entry(let directory, let name):
             let mask = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ONLYDIR
             guard let watch = add(directory, own | mask) else { return [] }
-            let places = [WatchedPlace(watch: watch, name: name), WatchedPlace(watch: watch, name: "")]
+            let places = [WatchedName(watch: watch, name: name), WatchedName(watch: watch, name: "")]
             for place in places { owners[watch, default: [:]][place.name, default: []].insert(path) }
             return places
         case .file(let file):
             guard watchesContents else { return [] }
-            place = add(file, own | IN_CLOSE_WRITE).map { WatchedPlace(watch: $0, name: "") }
+            place = add(file, own | IN_CLOSE_WRITE).map { WatchedName(watch: $0, name: "") }
         }
         guard let place else { return [] }
         owners[place.watch, default: [:]][place.name, default: []].insert(path)
@@ -119,7 +119,7 @@ package final class FileWatch: @unchecked Sendable {
         return watch >= 0 ? watch : nil
     }
 
-    private func release(_ places: Set<WatchedPlace>, of path: String) {
+    private func release(_ places: Set<WatchedName>, of path: String) {
         for place in places {
             owners[place.watch]?[place.name]?.remove(path)
             if owners[place.watch]?[place.name]?.isEmpty == true { owners[place.watch]?[place.name] = nil }
@@ -132,13 +132,13 @@ package final class FileWatch: @unchecked Sendable {
 }
 
 /// A name in a watched directory. With an empty name, the watched object itself.
-private struct WatchedPlace: Hashable {
+private struct WatchedName: Hashable {
     let watch: CInt
     let name: String
 }
 
 /// The directories and symbolic links on the path of a file.
-private enum FileWay {
+private enum PathComponents {
     enum Step: Hashable {
         /// A directory on the path.
         case directory(String)
@@ -282,10 +282,10 @@ package final class SharedFileWatch: Sendable {
     private func start(_ state: inout State) {
         guard let watch = try? FileWatch(paths: []) else { return }
         state.watch = watch
-        state.source = ReadSource.watch(watch.descriptor, of: watch, on: queue) { [self] in tell() }
+        state.source = ReadSource.watch(watch.descriptor, of: watch, on: queue) { [self] in notifyWatchers() }
     }
 
-    private func tell() {
+    private func notifyWatchers() {
         let observers = state.withLock { state in
             let changes = state.watch?.changes() ?? []
             return state.observers.values.filter { changes.contains($0.path) }

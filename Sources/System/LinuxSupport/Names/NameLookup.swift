@@ -291,7 +291,7 @@ package struct LookupQueue {
     }
 
     private mutating func startWaiting(at now: Duration) -> [Action] {
-        if stuck.count >= limits.stuck { return refuseWaiting(Self.allStuck) }
+        if stuck.count >= limits.stuck { return refuseWaiting(Self.allThreadsBlocked) }
         var actions: [Action] = []
         while hasRoom(at: now), let lookup = waiting.popFirst() {
             if let refusal = refusal(of: lookup) {
@@ -315,7 +315,7 @@ package struct LookupQueue {
     private func refusal(of lookup: Lookup) -> Action? {
         let cause: (String) -> String
         if stuck.count >= limits.stuck {
-            cause = Self.allStuck
+            cause = Self.allThreadsBlocked
         } else if stuck.values.count(where: { $0 == lookup.name }) >= limits.stuckWithOneName {
             cause = { "earlier queries to the name service for \($0) have not returned" }
         } else {
@@ -324,7 +324,7 @@ package struct LookupQueue {
         return .complete(lookup, .failure(.unavailable(cause(lookup.name))))
     }
 
-    private static func allStuck(_ name: String) -> String {
+    private static func allThreadsBlocked(_ name: String) -> String {
         "too many queries to the name service have not returned; \(name) is not resolved"
     }
 

@@ -18,7 +18,7 @@ package enum Memory {
     /// intended for a program whose threads mostly work one after another. Call it at the start of the program.
     ///
     /// C counterpart: `mallopt(3)`, `M_ARENA_MAX`.
-    package static func shareOnePool() {
+    package static func useSingleArena() {
         mallopt(M_ARENA_MAX, 1)
     }
 }

@@ -111,7 +111,7 @@ package struct ReplyTiming: Hashable, Sendable {
 final class DatagramOperation: SocketOperation {
     private let socket: NetworkSocket
     private let payload: [UInt8]
-    private let tell: @Sendable (DatagramOutcome) -> Void
+    private let completion: @Sendable (DatagramOutcome) -> Void
     private var exchange: Exchange
 
     init(
@@ -119,19 +119,19 @@ final class DatagramOperation: SocketOperation {
         _ payload: [UInt8],
         on socket: consuming NetworkSocket,
         _ loop: EngineLoop,
-        _ tell: @escaping @Sendable (DatagramOutcome) -> Void
+        _ completion: @escaping @Sendable (DatagramOutcome) -> Void
     ) {
         exchange = Exchange(request, begun: loop.now, local: socket.localEndpoint)
         self.socket = socket
         self.payload = payload
-        self.tell = tell
+        self.completion = completion
     }
 
     func advance(_ loop: EngineLoop) -> Duration? {
         while exchange.beginTry(at: loop.now) { send(loop) }
         guard let outcome = exchange.outcome(at: loop.now) else { return exchange.nextMoment }
         loop.inbox.poller.remove(socket)
-        loop.finish { [tell] in tell(outcome) }
+        loop.finish { [completion] in completion(outcome) }
         return nil
     }
 
@@ -183,6 +183,6 @@ final class DatagramOperation: SocketOperation {
     func cancel(_ loop: EngineLoop) {
         let outcome = exchange.outcome(endingWith: .cancelled, at: loop.now)
         loop.inbox.poller.remove(socket)
-        loop.finish { [tell] in tell(outcome) }
+        loop.finish { [completion] in completion(outcome) }
     }
 }

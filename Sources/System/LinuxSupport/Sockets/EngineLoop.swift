@@ -59,24 +59,24 @@ final class EngineLoop {
             }
             startWaiting()
             flush()
-            tell()
+            runCompletions()
         }
         for job in sockets.removeAll() + echoes.removeAll() { finish(job.cancel) }
         for number in Array(operations.keys) { cancel(number) }
-        tell()
+        runCompletions()
     }
 
     /// Adds a callback to run at the end of the turn, after the socket is closed.
-    func finish(_ tell: @escaping @Sendable () -> Void) {
-        finished.append(tell)
+    func finish(_ completion: @escaping @Sendable () -> Void) {
+        finished.append(completion)
     }
 
-    private func tell() {
+    private func runCompletions() {
         guard !finished.isEmpty else { return }
         if let callbacks {
             callbacks.run(finished)
         } else {
-            for tell in finished { tell() }
+            for completion in finished { completion() }
         }
         finished.removeAll(keepingCapacity: true)
     }
@@ -193,23 +193,23 @@ extension EngineLoop {
 
     private func operation(_ number: UInt64, _ job: EngineJob) throws(SocketError) -> any SocketOperation {
         switch job {
-        case .stream(let request, let tell):
+        case .stream(let request, let completion):
             let socket = try NetworkSocket.open(.tcp, request.endpoint.family, request.settings)
             if let retries = request.retries { try socket.setSynRetries(retries) }
             // With delayed acknowledgements a short request and answer take six packets instead of eight.
             if request.sendsFirst { socket.delayAcknowledgements() }
             try inbox.poller.add(socket, .writable, token: number)
-            return StreamOperation(number, request, on: socket, self, tell)
-        case .datagram(let request, let tell):
+            return StreamOperation(number, request, on: socket, self, completion)
+        case .datagram(let request, let completion):
             switch request.content {
             case .payload(let payload):
                 let socket = try NetworkSocket.open(.udp, request.endpoint.family, request.settings)
                 try socket.connect(to: request.endpoint)
                 try inbox.poller.add(socket, .readable, token: number)
-                return DatagramOperation(request, payload, on: socket, self, tell)
+                return DatagramOperation(request, payload, on: socket, self, completion)
             case .echo(let size):
                 let socket = try pingSocket(PingSocket.Key(family: request.endpoint.family, settings: request.settings))
-                let operation = EchoOperation(number, request, size: size, on: socket, self, tell)
+                let operation = EchoOperation(number, request, size: size, on: socket, self, completion)
                 socket.add(operation)
                 return operation
             }

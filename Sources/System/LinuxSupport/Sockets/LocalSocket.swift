@@ -6,27 +6,27 @@ import Glibc
 /// C counterpart: `unix(7)`.
 package enum LocalSocket {
     /// The state of a path for a new socket.
-    package enum Occupant: Hashable, Sendable {
+    package enum State: Hashable, Sendable {
         case nothing
         /// A socket of a process that has ended.
         case stale
         /// A socket on which a process listens.
         case served
         /// A file of another kind.
-        case foreign
+        case otherFile
     }
 
     /// The maximum length of a path in bytes: `sun_path` without the final zero byte.
     package static let longestPath = 107
 
     /// Returns the state of a path. It connects to an existing socket to find out whether a process listens.
-    package static func occupant(of path: String) throws(SystemError) -> Occupant {
+    package static func state(of path: String) throws(SystemError) -> State {
         var status = stat()
         guard lstat(path, &status) == 0 else {
             if SystemError.current == .noEntry { return .nothing }
             throw .current
         }
-        guard status.st_mode & S_IFMT == S_IFSOCK else { return .foreign }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { return .otherFile }
         do {
             _ = try connect(to: path)
             return .served

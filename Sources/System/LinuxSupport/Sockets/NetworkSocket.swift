@@ -30,7 +30,7 @@ struct NetworkSocket: ~Copyable {
         guard number >= 0 else { throw SocketError(kind.step, .current) }
         let socket = NetworkSocket(kind, family, owning: number)
         try socket.keepErrors()
-        if kind != .tcp { try socket.askForTimes() }
+        if kind != .tcp { try socket.enableTimestamps() }
         // A ping socket is shared by many requests.
         if kind == .ping { try socket.set(OptionLevel.socket, SO_RCVBUF, bufferSize, "SO_RCVBUF") }
         try socket.apply(settings)
@@ -51,7 +51,7 @@ struct NetworkSocket: ~Copyable {
     }
 
     /// Enables timestamps of sent and received packets. A second call restarts the numbers of sent packets at 0.
-    func askForTimes() throws(SocketError) {
+    func enableTimestamps() throws(SocketError) {
         let receiving = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE
         let sending =
             SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_OPT_ID

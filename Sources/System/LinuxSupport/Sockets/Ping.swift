@@ -124,7 +124,7 @@ final class PingSocket {
         drop(1)
         echo.operation.exchange.noteFailure(SocketError(.send(echo.operation.endpoint), error))
         // The failure determines whether the kernel has counted the packet, so the count is restarted.
-        if (try? socket.askForTimes()) != nil {
+        if (try? socket.enableTimestamps()) != nil {
             stamps = [:]
             nextStamp = 0
         }
@@ -192,7 +192,7 @@ final class PingSocket {
 
 /// A request for echoes to one address, on a shared socket.
 final class EchoOperation: SocketOperation {
-    private let tell: @Sendable (DatagramOutcome) -> Void
+    private let completion: @Sendable (DatagramOutcome) -> Void
     private unowned let socket: PingSocket
     var exchange: Exchange
     /// A random number in the payload that identifies the echoes of this request.
@@ -209,11 +209,11 @@ final class EchoOperation: SocketOperation {
         size: Int,
         on socket: PingSocket,
         _ loop: EngineLoop,
-        _ tell: @escaping @Sendable (DatagramOutcome) -> Void
+        _ completion: @escaping @Sendable (DatagramOutcome) -> Void
     ) {
         self.number = number
         self.socket = socket
-        self.tell = tell
+        self.completion = completion
         length = 8 + max(8, min(size, MessageBuffer.payloadSize - 8))
         exchange = Exchange(request, begun: loop.now, local: socket.localEndpoint)
     }
@@ -235,7 +235,7 @@ final class EchoOperation: SocketOperation {
     }
 
     private func end(_ outcome: DatagramOutcome, _ loop: EngineLoop) {
-        loop.finish { [tell] in tell(outcome) }
+        loop.finish { [completion] in completion(outcome) }
         socket.remove(self, loop)
     }
 }

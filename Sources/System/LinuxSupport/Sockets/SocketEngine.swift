@@ -255,16 +255,16 @@ package enum EngineJob: Sendable {
     /// Reports a cancellation before the start.
     func cancel() {
         switch self {
-        case .datagram(_, let tell): tell(DatagramOutcome(end: .cancelled))
-        case .stream(_, let tell): tell(StreamOutcome(end: .cancelled))
+        case .datagram(_, let completion): completion(DatagramOutcome(end: .cancelled))
+        case .stream(_, let completion): completion(StreamOutcome(end: .cancelled))
         }
     }
 
     /// Reports an error before anything was sent.
     func refuse(_ error: SocketError) {
         switch self {
-        case .datagram(_, let tell): tell(DatagramOutcome(end: .notSent(error)))
-        case .stream(_, let tell): tell(StreamOutcome(end: .notSent(error)))
+        case .datagram(_, let completion): completion(DatagramOutcome(end: .notSent(error)))
+        case .stream(_, let completion): completion(StreamOutcome(end: .notSent(error)))
         }
     }
 
@@ -302,7 +302,7 @@ package enum OpenFiles {
 
     /// Returns whether this number of descriptors is available. It opens and closes descriptors, because there is no
     /// other way to find out.
-    package static func haveRoom(for count: Int) -> Bool {
+    package static func haveDescriptors(for count: Int) -> Bool {
         var taken: [CInt] = []
         defer { for number in taken { close(number) } }
         for _ in 0..<count {

@@ -53,9 +53,9 @@ package struct SocketError: Error, Hashable, Sendable {
 
     package var kind: Kind {
         switch cause.rawValue {
-        case EPERM: isOnTheWay ? .blocked : .notPermitted
-        case EACCES: isOnTheWay ? .noRoute : .notPermitted
-        case EINVAL where isOnTheWay: .noRoute
+        case EPERM: sendsPackets ? .blocked : .notPermitted
+        case EACCES: sendsPackets ? .noRoute : .notPermitted
+        case EINVAL where sendsPackets: .noRoute
         case EMFILE, ENFILE: .noDescriptors
         case ENOBUFS, ENOMEM: .noBuffers
         case ENODEV, ENXIO: .noInterface
@@ -67,7 +67,7 @@ package struct SocketError: Error, Hashable, Sendable {
     }
 
     /// True if the step sends packets.
-    private var isOnTheWay: Bool {
+    private var sendsPackets: Bool {
         switch step {
         case .connect, .send: true
         default: false

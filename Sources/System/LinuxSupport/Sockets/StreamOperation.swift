@@ -1,7 +1,7 @@
 /// A request to open a TCP connection. An exchange then sends bytes once and reads an answer.
 package struct StreamRequest: Sendable {
     /// The action after the connection is open.
-    package enum Afterwards: Hashable, Sendable {
+    package enum FinalAction: Hashable, Sendable {
         /// The connection is returned to the caller.
         case keep
         /// The connection is closed with a reset, which leaves no state.
@@ -15,7 +15,7 @@ package struct StreamRequest: Sendable {
     /// The timeout, from the start.
     package var limit: Duration
     /// The action after the connection is open; nil for an exchange, which ends with a reset.
-    package var afterwards: Afterwards?
+    package var finalAction: FinalAction?
     /// The bytes to send when the connection is open.
     package var payload: [UInt8] = []
     /// The maximum number of bytes that are read.
@@ -30,10 +30,10 @@ package struct StreamRequest: Sendable {
         settings: SocketSettings = .init(),
         retries: UInt8? = 2,
         limit: Duration,
-        afterwards: Afterwards = .reset
+        finalAction: FinalAction = .reset
     ) {
         (self.endpoint, self.settings, self.retries) = (endpoint, settings, retries)
-        (self.limit, self.afterwards) = (limit, afterwards)
+        (self.limit, self.finalAction) = (limit, finalAction)
     }
 
     /// Creates an exchange.
@@ -45,11 +45,11 @@ package struct StreamRequest: Sendable {
         isComplete: @escaping @Sendable ([UInt8]) -> Bool
     ) {
         self.init(to: endpoint, settings: settings, limit: limit)
-        (afterwards, self.payload, self.isComplete) = (nil, payload, isComplete)
+        (finalAction, self.payload, self.isComplete) = (nil, payload, isComplete)
     }
 
     /// True if data follows the handshake immediately, so that one packet can acknowledge both.
-    var sendsFirst: Bool { afterwards == nil || afterwards == .keep }
+    var sendsFirst: Bool { finalAction == nil || finalAction == .keep }
 }
 
 /// The outcome of a `StreamRequest`.
@@ -116,7 +116,7 @@ final class StreamOperation: SocketOperation {
     private let request: StreamRequest
     /// The socket; nil after it was passed to the caller.
     private var socket: NetworkSocket?
-    private let tell: @Sendable (StreamOutcome) -> Void
+    private let completion: @Sendable (StreamOutcome) -> Void
     private let begun: Duration
     private var sent = 0
     private var awaited = Readiness.writable
@@ -129,11 +129,11 @@ final class StreamOperation: SocketOperation {
         _ request: StreamRequest,
         on socket: consuming NetworkSocket,
         _ loop: EngineLoop,
-        _ tell: @escaping @Sendable (StreamOutcome) -> Void
+        _ completion: @escaping @Sendable (StreamOutcome) -> Void
     ) {
         self.number = number
         self.request = request
-        self.tell = tell
+        self.completion = completion
         begun = loop.now
         let failure: SocketError?
         do throws(SocketError) {
@@ -162,7 +162,7 @@ final class StreamOperation: SocketOperation {
             outcome.local = socket?.localEndpoint
             outcome.information = socket?.information
             outcome.handshake = outcome.information?.roundTrip
-            if request.afterwards != nil { return keepConnection(loop) }
+            if request.finalAction != nil { return keepConnection(loop) }
         }
         do throws(SystemError) {
             try write(loop)
@@ -205,7 +205,7 @@ final class StreamOperation: SocketOperation {
     /// Ends a request that only opens the connection, and passes the socket to the caller if the request keeps it.
     private func keepConnection(_ loop: EngineLoop) {
         end(.answered)
-        guard request.afterwards == .keep, let socket = socket.take() else { return }
+        guard request.finalAction == .keep, let socket = socket.take() else { return }
         loop.inbox.poller.remove(socket)
         outcome.connection = Connection(socket.release())
     }
@@ -243,13 +243,13 @@ final class StreamOperation: SocketOperation {
     private func finish(_ loop: EngineLoop) {
         outcome.begun = begun
         outcome.duration = loop.now - begun
-        if request.afterwards == nil || outcome.information == nil { outcome.information = socket?.information }
+        if request.finalAction == nil || outcome.information == nil { outcome.information = socket?.information }
         switch socket {
         case .some(let socket):
             socket.descriptor.resetWhenClosed()
             loop.inbox.poller.remove(socket)
         case .none: break
         }
-        loop.finish { [tell, outcome] in tell(outcome) }
+        loop.finish { [completion, outcome] in completion(outcome) }
     }
 }
