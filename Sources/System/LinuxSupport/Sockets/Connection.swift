@@ -53,7 +53,7 @@ package final class ConnectionMeter: Sendable {
     /// The kernel's current measurements, also after the peer has closed the connection.
     package var information: TCPInformation? { TCPInformation(ofSocket: descriptor.number) }
 
-    /// Makes the last close send a reset, so that the kernel sends nothing finalAction.
+    /// Makes the last close send a reset, so that the kernel sends nothing afterwards.
     package func resetWhenClosed() {
         descriptor.resetWhenClosed()
     }
