@@ -1,4 +1,4 @@
-"""Makes the pictures of README.md and docs/service.md: a history of 90 days, and outages of now. usage: pictures.py PROGRAM DIRECTORY"""
+"""Makes the pictures of README.md and docs/service: a history of 90 days, and outages of now. usage: pictures.py PROGRAM DIRECTORY"""
 
 import json
 import os

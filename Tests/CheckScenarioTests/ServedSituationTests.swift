@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TrustForge
 
-/// The attributions of `reachability serve` in broken networks, compared with the table in docs/service.md.
+/// The attributions of `reachability serve` in broken networks, compared with the table in docs/service/history.md.
 ///
 ///     SERVED_SITUATIONS=all Scripts/test -- --filter ServedSituationTests    all situations that the service can observe
 ///     SITUATIONS=host-off SERVED_SITUATIONS=all Scripts/test -- --filter ServedSituationTests
@@ -57,7 +57,7 @@ enum ServedSituation {
         return parts.count == 2 && Int(parts[1]) != nil ? "host = \"\(parts[0])\"\nchecks = [\"tcp:\(parts[1])\"]" : nil
     }
 
-    /// Returns the permitted attributions for a result, by the table in docs/service.md and not by the code.
+    /// Returns the permitted attributions for a result, by the table in docs/service/history.md and not by the code.
     static func attributions(_ right: Situation.Right) -> Set<String> {
         Set(
             right.places.flatMap { place -> [String] in

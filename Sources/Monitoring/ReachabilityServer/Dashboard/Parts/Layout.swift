@@ -135,7 +135,7 @@ package struct Layout: Sendable {
             name = "internet"
             at-large = true
             checks = ["network"]</code></pre>
-            <p>The section “Check targets actively” of service.md lists all checks, and checks.md shows how to configure an anchor with nginx.</p></div>
+            <p>service/checks.md lists all checks of the service, and checks.md shows how to configure an anchor with nginx.</p></div>
             """
         let bug: HTML = """
             <div class="inside"><p>Record the inputs while the fault occurs with <code>reachability record</code>. Send the file with the \
