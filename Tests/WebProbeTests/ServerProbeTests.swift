@@ -281,7 +281,7 @@ import WebLab
         let address = try #require(IPAddress("127.0.0.1"))
         let limit: Duration = outcome == .invalid(.mismatchedAnswer) ? .seconds(2) : .seconds(60)
         let result = try await world.prober(to: "127.0.0.1")
-            .askTime(of: address, port: server.port, stratum: 3, limit: limit)
+            .queryTime(of: address, port: server.port, stratum: 3, limit: limit)
         #expect(result.outcome == outcome && result.kind == .ntp, "\(result)")
         #expect((result.evidence.ntp?.stratum == stratum) == (outcome != .invalid(.mismatchedAnswer)))
         #expect(result.peerAnswered && (result.failedPhase == nil) == (outcome == .answered))
