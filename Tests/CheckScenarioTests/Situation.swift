@@ -67,7 +67,7 @@ struct Situation: Sendable {
     var isRepeated = false
     /// True if every third packet is lost, and sent again.
     var isLossy = false
-    /// The maximum number of packets, if it is lower than usual.
+    /// The maximum number of packets, if it differs from the usual one.
     var mostPackets: Int?
     let right: Right
     var sequel: Sequel?
