@@ -62,6 +62,10 @@ extension Answers {
         try answer(to: .link(index)).link
     }
 
+    /// Returns the answer to the query for a single link, which precedes the query for all links; nil if it was not
+    /// sent.
+    func earlierLink(_ index: UInt32) -> Link? { known[.link(index)]?.answer.link }
+
     /// Returns the link with the index or name in a zone; nil if it does not exist.
     package mutating func link(zone: String) throws(MissingAnswers) -> Link? {
         try answer(to: UInt32(zone).map { .link($0) } ?? .linkNamed(zone)).link

@@ -159,6 +159,11 @@ extension PathEvaluator {
         if links.isEmpty { return Verdict.Obstacle(.noInterface) }
         let uplinks = links.filter { $0.canBeUplink(among: links) }
         let candidates = uplinks.isEmpty ? links : uplinks
+        // A link was down when its routes were looked up, and came up before the query for all links.
+        for link in candidates where link.hasCarrier {
+            guard let before = answers.earlierLink(link.index), !before.hasCarrier else { continue }
+            return Verdict.Obstacle(before.isUp ? .noCarrier : .linkDown, link: link.index)
+        }
         let up = candidates.filter(\.isUp)
         // If all other links run over one link, that link is the reason.
         let lowest = candidates.filter { link in

@@ -23,9 +23,22 @@ struct KernelSession {
         self.kernel = kernel
     }
 
-    /// Returns the paths to the subjects, in their order. All subjects are queried together: in one round if nothing
-    /// has changed since the last evaluation, otherwise in two or three.
+    /// Returns the paths to the subjects, in their order.
+    ///
+    /// A link may go down between the answer about the link and the answers about its routes. The missing routes are
+    /// then not the cause. The event of the link is pending in that case, so a second evaluation determines the cause.
+    /// If the second evaluation finds a path, the loss is still reported, because the path was missing in between.
     mutating func evaluate(_ subjects: [EvaluationSubject]) -> [Evaluation] {
+        let evaluations = evaluateOnce(subjects)
+        guard evaluations.contains(where: { $0.path.reason == .noRoute }), hasEvents else { return evaluations }
+        return zip(evaluations, evaluateOnce(subjects)).map { first, second in
+            first.path.reason == .noRoute && second.path.reason != nil ? second : first
+        }
+    }
+
+    /// Evaluates all subjects together: in one round of queries if nothing has changed since the last evaluation,
+    /// otherwise in two or three.
+    private mutating func evaluateOnce(_ subjects: [EvaluationSubject]) -> [Evaluation] {
         do throws(NetlinkError) {
             let (connection, first) = try query()
             if let last, last.subjects == subjects, last.round == first { return last.evaluations }
