@@ -13,6 +13,8 @@ import Testing
     /// A loss of the network and its return, with names for both.
     struct Loss: Sendable, CustomTestStringConvertible {
         let cause: String
+        /// The commands that connect the uplink to the network.
+        let connection: [String]
         let away: [String]
         let back: [String]
         /// The text in a line of `ip monitor` for the loss and for the return.
@@ -20,15 +22,19 @@ import Testing
         let backSign: String
         var testDescription: String { cause }
 
+        /// The targets have routes without a router, which the kernel adds when it sets the link up. `ip` would add a default route later, and
+        /// until then the missing route would be the cause.
         static let link = Loss(
             cause: "link",
+            connection: ["addr add 192.0.3.2/4 dev u0", "addr add 9.0.0.2/7 dev u0"],
             away: ["link set u0 down"],
-            back: ["link set u0 up", "route add default via 192.0.2.1"],
-            awaySign: " u0@",
-            backSign: "default via"
+            back: ["link set u0 up"],
+            awaySign: "<BROADCAST,MULTICAST> mtu",
+            backSign: "dev u0 proto kernel"
         )
         static let route = Loss(
             cause: "route",
+            connection: ["route add default via 192.0.2.1"],
             away: ["route del default"],
             back: ["route add default via 192.0.2.1"],
             awaySign: "Deleted default",
@@ -48,7 +54,8 @@ import Testing
     @Test(arguments: [Loss.link, Loss.route])
     func `outages of 4 s, 400 ms and 40 ms are found, attributed, and measured exactly`(loss: Loss) async throws {
         let uplink = try await Uplink.make(isConnected: false)
-        try await uplink.ip("-6 addr flush dev u0", "-4 route add default via 192.0.2.1")
+        try await uplink.ip("-6 addr flush dev u0")
+        try await uplink.ip(batch: loss.connection)
         let lab = try await ServeLab.start(on: uplink)
         let monitor = try await RunningCommand.start(in: uplink.namespace) {
             try LabProcess("stdbuf", ["-oL", "ip", "-4", "-ts", "-o", "monitor", "link", "route"])
