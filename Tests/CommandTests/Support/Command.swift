@@ -108,7 +108,7 @@ actor RunningCommand {
             line = takeLine()
             return line != nil
         }
-        guard let line else { throw LabError("no line was printed within \(limit)") }
+        guard let line else { throw LabError("no line was printed within \(limit): \(errors)") }
         return line
     }
 
