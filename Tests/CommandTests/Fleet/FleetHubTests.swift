@@ -87,7 +87,9 @@ struct FleetHubTests {
         #expect(one.status == 0 && one.output.contains("  door: internet: us.route from "), "\(one)")
         let none = try await Command.run(["fleet", "incidents", "nowhere"] + socket)
         #expect(none.status == 64 && none.errors.contains("there is no incident \"nowhere\""), "\(none)")
-        _ = try await agent.result(after: SIGKILL)
+        // A killed agent would have a will, which the broker may publish after the deletion.
+        _ = try await agent.result(after: SIGTERM)
+        try await hub.until("/v1/devices") { $0.first?["standing"] as? String == "leaving" }
         let stranger = try await Command.run(["fleet", "forget", "window"] + socket)
         #expect(stranger.status == 64 && stranger.errors.contains("there is no device \"window\""), "\(stranger)")
         #expect(try await Command.run(["fleet", "forget", "door"] + socket).status == 0)
