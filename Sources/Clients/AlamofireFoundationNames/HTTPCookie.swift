@@ -56,7 +56,7 @@ extension HTTPCookie {
 
 /// A property of a cookie.
 public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
-    /// The name.
+    /// The name of the property.
     public let rawValue: String
 
     /// A property with this name.
@@ -68,18 +68,18 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
     public static let value = Self(rawValue: "Value")
     /// The host. A leading dot means that hosts below it receive the cookie, too.
     public static let domain = Self(rawValue: "Domain")
-    /// The path.
+    /// The path of the requests that contain the cookie.
     public static let path = Self(rawValue: "Path")
     /// The URL whose host is the domain, if there is no domain.
     public static let originURL = Self(rawValue: "OriginURL")
-    /// The time when the cookie ends, a `Date` or a text.
+    /// The expiry of the cookie, a `Date` or a text.
     public static let expires = Self(rawValue: "Expires")
     /// The lifetime in seconds. It has priority over a text of ``expires``.
     public static let maximumAge = Self(rawValue: "Max-Age")
     /// `TRUE` if the cookie is sent only over https.
     public static let secure = Self(rawValue: "Secure")
-    /// Without effect.
+    /// The version of the cookie. It has no effect.
     public static let version = Self(rawValue: "Version")
-    /// Without effect. A cookie without a time ends with the storage.
+    /// Whether the cookie is discarded at the end of the session. It has no effect: a cookie without an expiry ends with the storage.
     public static let discard = Self(rawValue: "Discard")
 }

@@ -37,9 +37,9 @@ public final class URLSessionConfiguration {
 
     /// Settings with `HTTPHeaders.default`.
     public enum WithDefaultHeaders {
-        /// New settings.
+        /// A configuration with the default settings.
         public static var `default`: URLSessionConfiguration { URLSessionConfiguration(.default) }
-        /// New settings.
+        /// A configuration with the default settings. Cookies are kept in memory in any case.
         public static var ephemeral: URLSessionConfiguration { URLSessionConfiguration(.default) }
     }
 

@@ -14,7 +14,7 @@ public import ReachabilityRequests
 /// The closures are members of ``Handlers``. A closure can be set at any time. For their meaning see the methods of `EventMonitor`.
 @dynamicMemberLookup
 public final class ClosureEventMonitor: EventMonitor {
-    /// The closures.
+    /// The closures that receive events.
     public struct Handlers: Sendable {
         /// A request was created.
         public var requestDidCreateInitialURLRequest: (@Sendable (Request, URLRequest) -> Void)?
@@ -42,9 +42,9 @@ public final class ClosureEventMonitor: EventMonitor {
         public var requestDidResume: (@Sendable (Request) -> Void)?
         /// A task begins or continues.
         public var requestDidResumeTask: (@Sendable (Request, URLSessionTask) -> Void)?
-        /// The request is held back.
+        /// The request was suspended.
         public var requestDidSuspend: (@Sendable (Request) -> Void)?
-        /// A task is held back.
+        /// A task was suspended.
         public var requestDidSuspendTask: (@Sendable (Request, URLSessionTask) -> Void)?
         /// The request was cancelled.
         public var requestDidCancel: (@Sendable (Request) -> Void)?

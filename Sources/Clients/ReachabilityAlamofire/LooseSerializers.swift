@@ -20,7 +20,7 @@ public struct JSONResponseSerializer: ResponseSerializer {
     /// The methods whose answers may be empty.
     public let emptyRequestMethods: Set<HTTPMethod>
 
-    /// A serializer.
+    /// Creates a serializer.
     public init(
         dataPreprocessor: any DataPreprocessor = defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = defaultEmptyResponseCodes,
@@ -53,7 +53,7 @@ public struct JSONResponseSerializer: ResponseSerializer {
 ///
 /// Prefer `DecodableResponseSerializer` with a `PropertyListDecoder`, whose values have types.
 public struct PropertyListResponseSerializer: ResponseSerializer {
-    /// A serializer.
+    /// Creates a serializer.
     public init() {}
 
     /// The value, `[String: any Sendable]` for a dictionary. It can be cast to `[String: Any]`.
@@ -108,14 +108,14 @@ extension SerializedRequest {
 
 /// Parameters as a property list in the body, with the content type `application/x-plist` unless another is set.
 public struct PropertyListEncoding: ParameterEncoding {
-    /// In XML.
+    /// An encoding in the XML format.
     public static let `default` = PropertyListEncoding()
-    /// In XML.
+    /// An encoding in the XML format.
     public static let xml = PropertyListEncoding()
-    /// In the binary format.
+    /// An encoding in the binary format.
     public static let binary = PropertyListEncoding(format: .binary)
 
-    /// The format.
+    /// The format of the property list.
     public let format: PropertyListDecoder.PropertyListFormat
 
     /// An encoding.

@@ -7,7 +7,7 @@ public import ReachabilityRequests
 extension Request {
     /// Posted when a request begins or continues.
     public static let didResumeNotification = NotificationPoster.name("request.didResume")
-    /// Posted when a request is held back.
+    /// Posted when a request is suspended.
     public static let didSuspendNotification = NotificationPoster.name("request.didSuspend")
     /// Posted when a request is cancelled.
     public static let didCancelNotification = NotificationPoster.name("request.didCancel")
@@ -16,7 +16,7 @@ extension Request {
 
     /// Posted when an attempt begins or continues.
     public static let didResumeTaskNotification = NotificationPoster.name("task.didResume")
-    /// Posted when an attempt is held back.
+    /// Posted when an attempt is suspended.
     public static let didSuspendTaskNotification = NotificationPoster.name("task.didSuspend")
     /// Posted when an attempt is cancelled.
     public static let didCancelTaskNotification = NotificationPoster.name("task.didCancel")
@@ -30,7 +30,7 @@ extension Notification.Name {
     public enum Task {
         /// Posted when an attempt begins or continues.
         public static let DidResume = Request.didResumeTaskNotification
-        /// Posted when an attempt is held back.
+        /// Posted when an attempt is suspended.
         public static let DidSuspend = Request.didSuspendTaskNotification
         /// Posted when an attempt is cancelled.
         public static let DidCancel = Request.didCancelTaskNotification
@@ -63,7 +63,7 @@ public final class AlamofireNotifications: EventMonitor {
 
 /// Posts the notifications of all sessions.
 private struct NotificationPoster: EventMonitor {
-    /// Evaluated once.
+    /// Starts the posting of notifications when it is first read.
     static let start: Void = Session.reportAllEvents(to: NotificationPoster())
 
     static func name(_ name: String) -> Notification.Name {

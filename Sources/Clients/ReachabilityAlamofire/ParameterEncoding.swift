@@ -23,11 +23,11 @@ public struct URLEncoding: ParameterEncoding {
     /// The text of a Boolean value.
     public typealias BoolEncoding = URLEncodedFormEncoder.BoolEncoding
 
-    /// In the query or in the body, by the method.
+    /// An encoding in the query or in the body, depending on the method.
     public static let `default` = URLEncoding()
-    /// In the query.
+    /// An encoding in the query.
     public static let queryString = URLEncoding(destination: .queryString)
-    /// In the body.
+    /// An encoding in the body.
     public static let httpBody = URLEncoding(destination: .httpBody)
 
     /// The place of the parameters.
@@ -37,7 +37,7 @@ public struct URLEncoding: ParameterEncoding {
     /// The text of a Boolean value.
     public let boolEncoding: BoolEncoding
 
-    /// An encoding.
+    /// Creates an encoding.
     public init(
         destination: Destination = .methodDependent,
         arrayEncoding: ArrayEncoding = .brackets,
@@ -56,7 +56,7 @@ public struct URLEncoding: ParameterEncoding {
         return request.adding(form: pairs.map { "\($0)=\($1)" }.joined(separator: "&"), to: destination)
     }
 
-    /// One parameter as names and values, percent-encoded.
+    /// Returns a parameter as percent-encoded names and values.
     public func queryComponents(fromKey key: String, value: Any) -> [(String, String)] {
         switch value {
         case let parts as [String: Any]:
@@ -74,15 +74,15 @@ public struct URLEncoding: ParameterEncoding {
         }
     }
 
-    /// Text, percent-encoded.
+    /// Returns a text, percent-encoded for a query.
     public func escape(_ string: String) -> String { QueryEscaping.escape(string) }
 }
 
 /// Parameters as JSON in the body, with sorted keys and the content type `application/json` unless another is set.
 public struct JSONEncoding: ParameterEncoding {
-    /// On one line.
+    /// An encoding on one line.
     public static let `default` = JSONEncoding()
-    /// With line breaks and indentation.
+    /// An encoding with line breaks and indentation.
     public static let prettyPrinted = JSONEncoding(options: .prettyPrinted)
 
     private let formatting: JSONEncoder.OutputFormatting

@@ -77,7 +77,7 @@ extension Request {
 
     /// The action for an answer whose head was received.
     public enum ResponseDisposition: Hashable, Sendable {
-        /// Its body is read.
+        /// The body of the answer is read.
         case allow
         /// The request is cancelled.
         case cancel

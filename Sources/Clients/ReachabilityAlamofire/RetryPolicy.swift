@@ -5,17 +5,18 @@ public import ReachabilityRequests
 ///
 /// The codes that are retried by default are those of all errors after which a request can be sent again.
 public final class RetryPolicy: RequestInterceptor {
-    /// 2
+    /// The default maximum number of retries: 2.
     public static let defaultRetryLimit: UInt = 2
-    /// 2
+    /// The default base of the exponential backoff: 2.
     public static let defaultExponentialBackoffBase: UInt = 2
     /// Half a second.
     public static let defaultExponentialBackoffScale = 0.5
     /// DELETE, GET, HEAD, OPTIONS, PUT, TRACE
     public static let defaultRetryableHTTPMethods: Set<HTTPMethod> = [.delete, .get, .head, .options, .put, .trace]
-    /// 408, 500, 502, 503, 504
+    /// The statuses that are retried by default: 408, 500, 502, 503 and 504.
     public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
-    /// badServerResponse, cannotConnectToHost, cannotFindHost, dnsLookupFailed, networkConnectionLost, notConnectedToInternet, timedOut
+    /// The codes of `URLError` that are retried by default: badServerResponse, cannotConnectToHost, cannotFindHost, dnsLookupFailed,
+    /// networkConnectionLost, notConnectedToInternet and timedOut.
     public static let defaultRetryableURLErrorCodes: Set<URLError.Code> = [
         .badServerResponse, .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed, .networkConnectionLost,
         .notConnectedToInternet, .timedOut,
@@ -104,7 +105,7 @@ public final class ConnectionLostRetryPolicy: RequestInterceptor {
     public var retryableHTTPMethods: Set<HTTPMethod> { policy.retryableHTTPMethods }
     /// No answer is retried.
     public var retryableHTTPStatusCodes: Set<Int> { policy.retryableHTTPStatusCodes }
-    /// networkConnectionLost
+    /// The codes that are retried: only networkConnectionLost.
     public var retryableURLErrorCodes: Set<URLError.Code> { policy.retryableURLErrorCodes }
 
     /// Applies the policy.
@@ -122,7 +123,7 @@ extension RequestRetrier where Self == RetryPolicy {
     /// A policy with the default values.
     public static var retryPolicy: RetryPolicy { RetryPolicy() }
 
-    /// A policy.
+    /// Creates a retry policy.
     public static func retryPolicy(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
@@ -146,7 +147,7 @@ extension RequestRetrier where Self == ConnectionLostRetryPolicy {
     /// A policy with the default values.
     public static var connectionLostRetryPolicy: ConnectionLostRetryPolicy { ConnectionLostRetryPolicy() }
 
-    /// A policy.
+    /// Creates a retry policy for lost connections.
     public static func connectionLostRetryPolicy(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,

@@ -29,7 +29,7 @@ extension ParameterEncoder where Self == URLEncodedFormParameterEncoder {
 }
 
 extension DataPreprocessor where Self == PassthroughPreprocessor {
-    /// Changes nothing.
+    /// A preprocessor that changes nothing.
     public static var passthrough: PassthroughPreprocessor { PassthroughPreprocessor() }
 }
 
@@ -40,7 +40,7 @@ extension DataPreprocessor where Self == GoogleXSSIPreprocessor {
 
 /// Removes the `)]}',` and the line break that some servers put before JSON.
 public struct GoogleXSSIPreprocessor: DataPreprocessor {
-    /// A preprocessor.
+    /// Creates a preprocessor.
     public init() {}
     /// The body without the prefix.
     public func preprocess(_ data: Data) throws -> Data {
@@ -55,20 +55,20 @@ extension DownloadResponseSerializerProtocol where Self == URLResponseSerializer
 }
 
 extension DataResponseSerializerProtocol where Self == DataResponseSerializer {
-    /// The bytes.
+    /// A serializer that returns the bytes of the body.
     public static var data: DataResponseSerializer { DataResponseSerializer() }
 }
 
 extension DownloadResponseSerializerProtocol where Self == DataResponseSerializer {
-    /// The bytes.
+    /// A serializer that returns the bytes of the body.
     public static var data: DataResponseSerializer { DataResponseSerializer() }
 }
 
 extension ResponseSerializer where Self == DataResponseSerializer {
-    /// The bytes.
+    /// A serializer that returns the bytes of the body.
     public static var data: DataResponseSerializer { DataResponseSerializer() }
 
-    /// The bytes.
+    /// Creates a serializer that returns the bytes of the body.
     public static func data(
         dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
@@ -83,10 +83,10 @@ extension ResponseSerializer where Self == DataResponseSerializer {
 }
 
 extension ResponseSerializer where Self == StringResponseSerializer {
-    /// The text.
+    /// A serializer that returns the body as text.
     public static var string: StringResponseSerializer { StringResponseSerializer() }
 
-    /// The text.
+    /// Creates a serializer that returns the body as text.
     public static func string(
         dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
         encoding: String.Encoding? = nil,
@@ -103,7 +103,7 @@ extension ResponseSerializer where Self == StringResponseSerializer {
 }
 
 extension ResponseSerializer {
-    /// The value.
+    /// Creates a serializer that decodes a value from the body.
     public static func decodable<T: Decodable & Sendable>(
         of type: T.Type,
         dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<T>.defaultDataPreprocessor,
@@ -196,7 +196,7 @@ extension RequestInterceptor where Self == OfflineRetrier {
 }
 
 extension RedirectHandler where Self == Redirector {
-    /// Follows redirects.
+    /// A redirector that follows redirects.
     public static var follow: Redirector { Redirector(behavior: .follow) }
     /// Does not follow redirects.
     public static var doNotFollow: Redirector { Redirector(behavior: .doNotFollow) }

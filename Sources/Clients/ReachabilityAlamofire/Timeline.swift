@@ -12,7 +12,7 @@ public struct Timeline: Hashable, Sendable {
     /// The time when the result was serialized.
     public let serializationCompletedTime: Double
 
-    /// A timeline.
+    /// Creates a timeline.
     public init(
         requestStartTime: Double = 0,
         initialResponseTime: Double = 0,

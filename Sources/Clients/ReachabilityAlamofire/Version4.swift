@@ -205,7 +205,7 @@ extension DataResponse {
         tryMap(transform)
     }
 
-    /// The response with another error, or with the error of the closure.
+    /// Returns the response with another error, or with the error that the closure threw.
     public func flatMapError<New: Error>(_ transform: (Failure) throws -> New) -> DataResponse<Success, any Error> {
         tryMapError(transform)
     }

@@ -13,7 +13,7 @@ public protocol DataResponseSerializerProtocol: Sendable {
 
 /// A serializer of answers in memory, made of a closure.
 public struct DataResponseSerializer<Value>: DataResponseSerializerProtocol {
-    /// The closure.
+    /// The closure that reads the answer.
     public let serializeResponse: @Sendable (URLRequest?, HTTPURLResponse?, Data?, (any Error)?) -> Result<Value>
 
     /// A serializer that calls a closure.
@@ -36,7 +36,7 @@ public protocol DownloadResponseSerializerProtocol: Sendable {
 
 /// A serializer of downloaded files, made of a closure.
 public struct DownloadResponseSerializer<Value>: DownloadResponseSerializerProtocol {
-    /// The closure.
+    /// The closure that reads the answer.
     public let serializeResponse: @Sendable (URLRequest?, HTTPURLResponse?, URL?, (any Error)?) -> Result<Value>
 
     /// A serializer that calls a closure.
@@ -47,14 +47,14 @@ public struct DownloadResponseSerializer<Value>: DownloadResponseSerializerProto
     }
 }
 
-/// How JSON is read. The options have no effect: any value can be the root.
+/// The options for reading JSON. They have no effect: any value can be the root.
 public struct JSONReadingOptions: OptionSet, Sendable {
     /// Any value can be the root.
     public static let allowFragments = JSONReadingOptions(rawValue: 4)
     /// Values of Swift are mutable if their variable is.
     public static let mutableContainers = JSONReadingOptions(rawValue: 1)
 
-    /// The bits.
+    /// The bits, one for each option.
     public let rawValue: UInt
     /// Options of these bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }

@@ -29,7 +29,7 @@ public final class FakeResolver: Sendable {
     package let watchers = Watchers()
     package let queue = DispatchQueue(label: "FakeResolver")
 
-    /// Creates a name service that knows only `localhost`.
+    /// Creates a name service that resolves only `localhost`.
     public init() {}
 
     /// Sets the addresses of a name, in their order.

@@ -10,9 +10,9 @@ import LinuxSupport
 enum OutboxFile {
     /// The way in which a file is read without changing it.
     enum Reading: String {
-        /// Without a lock, a write-ahead log or an index of the log. For a file that no process has open.
+        /// The file is read without a lock, a write-ahead log or an index of the log. Use it for a file that no process has open.
         case alone = "immutable=1"
-        /// With the write-ahead log, to which other processes may write. The index of the log is not created.
+        /// The file is read with the write-ahead log, to which other processes may write. The index of the log is not created.
         case shared = "readonly_shm=1"
     }
 

@@ -184,14 +184,14 @@ extension AuthenticationError: CustomStringConvertible {
 
 /// The credential, and the requests that wait for another one. Its functions return the next step.
 struct RefreshState<Credential: AuthenticationCredential>: Sendable {
-    /// Called at the end of a refresh.
+    /// A function that is called at the end of a refresh.
     typealias Waiting = @Sendable (Result<Void, any Error>) -> Void
 
     /// The next step of a request.
     enum Step {
-        /// It waits for the end of the refresh.
+        /// The request waits for the end of the refresh in progress.
         case wait
-        /// It waits, and this refresh begins.
+        /// The request waits, and the caller starts this refresh.
         case refresh(Credential, number: Int)
         /// The credential has changed, so the request checks it again.
         case checkAgain
@@ -255,7 +255,7 @@ struct RefreshState<Credential: AuthenticationCredential>: Sendable {
         return true
     }
 
-    /// Receives the result of a refresh, and returns the waiting requests. Only the first end of a refresh counts.
+    /// Receives the result of a refresh, and returns the waiting requests. Further results of the same refresh are ignored.
     mutating func finish(_ number: Int, _ result: Result<Credential, any Error>) -> [Waiting] {
         guard underWay == number else { return [] }
         underWay = nil

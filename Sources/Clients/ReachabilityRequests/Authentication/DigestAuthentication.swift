@@ -3,26 +3,26 @@ import LinuxSupport
 
 /// A name and a password for servers that require authentication. It stands for Foundation's class of this name.
 public struct URLCredential: Hashable, Sendable {
-    /// How long a credential is kept. Here it is kept with its request.
+    /// The lifetime of a credential. In this library a credential is kept with its request.
     public enum Persistence: UInt, Hashable, Sendable {
-        /// For one request.
+        /// The credential is used for one request.
         case none = 0
-        /// For the session.
+        /// The credential is kept for the session.
         case forSession = 1
-        /// For ever, on this machine.
+        /// The credential is kept permanently on this machine.
         case permanent = 2
-        /// For ever, on all machines of the user.
+        /// The credential is kept permanently on all machines of the user.
         case synchronizable = 3
     }
 
-    /// The name.
+    /// The user name.
     public let user: String?
     /// The password.
     public let password: String?
-    /// How long the credential is kept.
+    /// The lifetime of the credential.
     public let persistence: Persistence
 
-    /// A credential.
+    /// Creates a credential.
     public init(user: String, password: String, persistence: Persistence) {
         self.user = user
         self.password = password
@@ -97,7 +97,7 @@ struct ChallengeResponder: Sendable {
         )
     }
 
-    /// 128 random bits.
+    /// Returns 128 random bits as text.
     static func randomNonce() -> String {
         UInt64.random(in: .min ... .max).hexadecimal + UInt64.random(in: .min ... .max).hexadecimal
     }

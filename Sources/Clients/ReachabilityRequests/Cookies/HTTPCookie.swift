@@ -5,17 +5,17 @@ import LinuxSupport
 public struct HTTPCookie: Hashable, Sendable {
     /// The rule by which a storage accepts cookies.
     public enum AcceptPolicy: UInt, Hashable, Sendable {
-        /// Every cookie.
+        /// Every cookie is accepted.
         case always = 0
-        /// No cookie.
+        /// No cookie is accepted.
         case never = 1
-        /// Only cookies for the host of the main document. Without a main document, every cookie.
+        /// Only cookies for the host of the main document are accepted. Without a main document, every cookie is accepted.
         case onlyFromMainDocumentDomain = 2
     }
 
-    /// The name.
+    /// The name of the cookie.
     public let name: String
-    /// The value.
+    /// The value of the cookie.
     public let value: String
     /// The host in lower case. A leading dot means that hosts below it receive the cookie, too.
     public let domain: String
@@ -136,7 +136,7 @@ package struct CookieOrigin {
     /// The host, and the domains above it. An address has none.
     let domains: [String]
 
-    /// Nil for a URL that is not one of http or https with a host.
+    /// Creates the origin of a URL. Returns nil if the scheme is not http or https, or if there is no host.
     package init?(_ url: URL) {
         let scheme = url.scheme?.lowercased()
         guard scheme == "http" || scheme == "https", let host = url.host()?.lowercased(), !host.isEmpty else {

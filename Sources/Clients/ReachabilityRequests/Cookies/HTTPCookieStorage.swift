@@ -23,7 +23,7 @@ public final class HTTPCookieStorage: Sendable {
     }
 
     fileprivate struct State {
-        /// By domain, without a leading dot. The oldest first.
+        /// The cookies by domain, without a leading dot, the oldest first.
         var entries: [String: [Entry]] = [:]
         var lastNumber = 0
         var policy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain

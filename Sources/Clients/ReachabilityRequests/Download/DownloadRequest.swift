@@ -18,7 +18,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {  // Unchecked
         /// Replaces an existing file.
         public static let removePreviousFile = Options(rawValue: 2)
 
-        /// The bits.
+        /// The bits, one for each option.
         public let rawValue: Int
 
         /// Options of these bits.
@@ -260,7 +260,7 @@ private struct ResumeTicket: URLRequestConvertible {
     }
 }
 
-/// Why there is no file.
+/// The reason why a download has no file.
 public enum DownloadFailure: Error {
     /// Another download to the same path is in progress.
     case busy(path: String)
@@ -283,7 +283,7 @@ public enum DownloadFailure: Error {
 }
 
 extension DownloadFailure: DescribedError {
-    /// One sentence.
+    /// The reason in one sentence.
     public var description: String {
         switch self {
         case .busy(let path): "cannot download to \(path.printable): another download is in progress"

@@ -120,7 +120,7 @@ final class PartialDownload: Sendable {
         try during { () throws(SystemError) in try file.setSize(0) }
     }
 
-    /// Why an answer with the whole file makes it start over; nil if a small piece is received again.
+    /// The reason why an answer with the whole file starts the download over; nil if only a small piece is received again.
     private var restartReason: String? {
         state.withLock { state in
             if state.offset != nil {
@@ -312,7 +312,7 @@ package struct ResumeData: Codable, Hashable, Sendable {
     /// bytes that were written to the disk are certain.
     var boot: String?
 
-    /// A part.
+    /// Creates the record of a part.
     init(url: String, validator: String, total: Int64?) {
         self.url = url
         self.validator = validator

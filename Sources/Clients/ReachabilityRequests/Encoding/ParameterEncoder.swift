@@ -14,11 +14,11 @@ public protocol ParameterEncoder: Sendable {
 public struct JSONParameterEncoder: ParameterEncoder {
     private let encoder: JSONEncoder
 
-    /// On one line.
+    /// An encoder that writes one line.
     public static let `default` = JSONParameterEncoder()
-    /// With line breaks and indentation.
+    /// An encoder that writes line breaks and indentation.
     public static let prettyPrinted = JSONParameterEncoder(.prettyPrinted)
-    /// With sorted keys.
+    /// An encoder that sorts keys.
     public static let sortedKeys = JSONParameterEncoder(.sortedKeys)
 
     /// An encoder with the settings of another, which must not be changed afterwards.
@@ -64,7 +64,7 @@ public struct URLEncodedFormParameterEncoder: ParameterEncoder {
         case methodDependent
         /// The query, after an existing one.
         case queryString
-        /// The body.
+        /// The parameters are in the body.
         case httpBody
 
         func isQuery(for method: HTTPMethod) -> Bool {
@@ -78,7 +78,7 @@ public struct URLEncodedFormParameterEncoder: ParameterEncoder {
 
     static let contentType = "application/x-www-form-urlencoded; charset=utf-8"
 
-    /// With the default settings.
+    /// An encoder with the default settings.
     public static let `default` = URLEncodedFormParameterEncoder()
 
     private let encoder: URLEncodedFormEncoder

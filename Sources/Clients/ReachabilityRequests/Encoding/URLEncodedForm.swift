@@ -4,13 +4,13 @@ import LinuxSupport
 extension URLEncodedFormEncoder {
     /// The name of an element of an array.
     public enum ArrayEncoding: Sendable {
-        /// `key[]`
+        /// The key is followed by brackets: `key[]`.
         case brackets
-        /// `key`
+        /// The key is not changed: `key`.
         case noBrackets
-        /// `key[0]`
+        /// The key is followed by the index in brackets: `key[0]`.
         case indexInBrackets
-        /// By a closure, of the name of the array and the place in it.
+        /// A closure returns the key. It receives the name of the array and the index.
         case custom(@Sendable (_ key: String, _ index: Int) -> String)
 
         package func encode(_ key: String, atIndex index: Int) -> String {
@@ -40,14 +40,14 @@ extension URLEncodedFormEncoder {
 
     /// The text of bytes.
     public enum DataEncoding: Sendable {
-        /// As the type does: an array of numbers.
+        /// `Data` encodes itself, as an array of numbers.
         case deferredToData
         /// Base64 (RFC 4648, section 4).
         case base64
-        /// By a closure.
+        /// A closure returns the text.
         case custom(@Sendable (Data) throws -> String)
 
-        /// Nil leaves it to the type.
+        /// Returns the text of the data; nil if the data encodes itself.
         func encode(_ data: Data) throws -> String? {
             switch self {
             case .deferredToData: nil
@@ -59,7 +59,7 @@ extension URLEncodedFormEncoder {
 
     /// The text of a date.
     public enum DateEncoding: Sendable {
-        /// As the type does: seconds since 2001.
+        /// `Date` encodes itself, as the seconds since 2001.
         case deferredToDate
         /// Seconds since 1970.
         case secondsSince1970
@@ -67,10 +67,10 @@ extension URLEncodedFormEncoder {
         case millisecondsSince1970
         /// `1970-01-01T00:00:00Z` (ISO 8601), to the second.
         case iso8601
-        /// By a closure.
+        /// A closure returns the text.
         case custom(@Sendable (Date) throws -> String)
 
-        /// Nil leaves it to the type.
+        /// Returns the text of the date; nil if the date encodes itself.
         func encode(_ date: Date) throws -> String? {
             switch self {
             case .deferredToDate: nil
@@ -84,11 +84,11 @@ extension URLEncodedFormEncoder {
 
     /// The name of a part of a part, after the name of the part.
     public enum KeyPathEncoding: Sendable {
-        /// `parent[child]`
+        /// The key of the child is in brackets: `parent[child]`.
         case brackets
-        /// `parent.child`
+        /// The keys are separated by dots: `parent.child`.
         case dots
-        /// By a closure, of the child.
+        /// A closure returns the text that follows the key of the parent. It receives the key of the child.
         case custom(@Sendable (_ subkey: String) -> String)
 
         /// An encoding by a closure.
@@ -107,11 +107,11 @@ extension URLEncodedFormEncoder {
     public enum NilEncoding: Sendable {
         /// The pair is omitted.
         case dropKey
-        /// `key=`
+        /// The value is empty: `key=`.
         case dropValue
-        /// `key=null`
+        /// The value is the text `null`: `key=null`.
         case null
-        /// By a closure; nil for not at all.
+        /// A closure returns the value. If it returns nil, the key is left out.
         case custom(@Sendable () -> String?)
 
         func encode() -> String? {
@@ -126,27 +126,27 @@ extension URLEncodedFormEncoder {
 
     /// The text of a blank.
     public enum SpaceEncoding: Hashable, Sendable {
-        /// `%20`
+        /// A space is encoded as `%20`.
         case percentEscaped
-        /// `+`
+        /// A space is encoded as `+`.
         case plusReplaced
     }
 
     /// The form of a name.
     public enum KeyEncoding: Sendable {
-        /// As it is.
+        /// Keys are not changed.
         case useDefaultKeys
         /// `oneTwoThree` as `one_two_three`.
         case convertToSnakeCase
         /// `oneTwoThree` as `one-two-three`.
         case convertToKebabCase
-        /// With an upper-case first letter.
+        /// The first letter is in upper case.
         case capitalized
-        /// In upper case.
+        /// All letters are in upper case.
         case uppercased
-        /// In lower case.
+        /// All letters are in lower case.
         case lowercased
-        /// By a closure.
+        /// A closure returns the key.
         case custom(@Sendable (String) -> String)
 
         func encode(_ key: String) -> String {

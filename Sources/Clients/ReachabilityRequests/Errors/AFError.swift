@@ -50,7 +50,7 @@ public enum AFError: Error, Sendable {
     /// The request must not be sent.
     case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)
 
-    /// Why a form could not be encoded.
+    /// The reason why a form could not be encoded.
     public enum MultipartEncodingFailureReason: Sendable {
         /// The URL is not one of a file.
         case bodyPartURLInvalid(url: URL)
@@ -87,14 +87,14 @@ public enum AFError: Error, Sendable {
         /// The number of bytes read.
         public var bytesRead: UInt64
 
-        /// An error.
+        /// Creates an error.
         public init(bytesExpected: UInt64, bytesRead: UInt64) {
             self.bytesExpected = bytesExpected
             self.bytesRead = bytesRead
         }
     }
 
-    /// Why parameters of no particular type could not be encoded.
+    /// The reason why parameters without a static type could not be encoded.
     public enum ParameterEncodingFailureReason: Sendable {
         /// The request has no URL.
         case missingURL
@@ -104,13 +104,13 @@ public enum AFError: Error, Sendable {
         case customEncodingFailed(error: any Error)
     }
 
-    /// Why an encodable value could not be encoded.
+    /// The reason why an encodable value could not be encoded.
     public enum ParameterEncoderFailureReason: Sendable {
         /// A part of the request that an encoder needs.
         public enum RequiredComponent: Sendable {
-            /// The URL.
+            /// The URL of the request.
             case url
-            /// The method.
+            /// The method of the request, with the invalid value.
             case httpMethod(rawValue: String)
         }
 
@@ -120,7 +120,7 @@ public enum AFError: Error, Sendable {
         case encoderFailed(error: any Error)
     }
 
-    /// Why an answer was rejected.
+    /// The reason why an answer was rejected.
     public enum ResponseValidationFailureReason: Sendable {
         /// There is no file.
         case dataFileNil
@@ -136,7 +136,7 @@ public enum AFError: Error, Sendable {
         case customValidationFailed(error: any Error)
     }
 
-    /// Why an answer could not be read.
+    /// The reason why an answer could not be read.
     public enum ResponseSerializationFailureReason: Sendable {
         /// The body is empty.
         case inputDataNilOrZeroLength
@@ -156,7 +156,7 @@ public enum AFError: Error, Sendable {
         case invalidEmptyResponse(type: String)
     }
 
-    /// Why a server is not trusted.
+    /// The reason why a server is not trusted.
     public enum ServerTrustFailureReason: Sendable {
         /// The host has no evaluator, and all hosts must be evaluated.
         case noRequiredEvaluator(host: String)
@@ -174,7 +174,7 @@ public enum AFError: Error, Sendable {
         case trustEvaluationFailed(error: (any Error)?)
     }
 
-    /// Why a request must not be sent.
+    /// The reason why a request must not be sent.
     public enum URLRequestValidationFailureReason: Sendable {
         /// A GET request has a body.
         case bodyDataInGETRequest(Data)
@@ -228,7 +228,7 @@ extension AFError {
         if case .responseValidationFailed(.unacceptableStatusCode(let code)) = self { code } else { nil }
     }
 
-    /// Every attempt, if there was no answer.
+    /// All attempts, if there was no answer.
     public var attempts: [RetryAttempt] {
         guard case .sessionTaskFailed(let error as URLError) = self else { return [] }
         return (error.cause as? RetryError)?.attempts ?? []

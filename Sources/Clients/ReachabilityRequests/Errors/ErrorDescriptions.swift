@@ -32,7 +32,7 @@ public struct NotCached: Error, Hashable {}
 public struct StreamTaken: Error, Hashable {}
 
 extension AFError: CustomStringConvertible {
-    /// One sentence for logs. Text of servers is escaped.
+    /// The error in one sentence for logs. Text of servers is escaped.
     public var description: String {
         switch self {
         case .createUploadableFailed(let error): "cannot read the body of the upload: \(Self.text(error))"
@@ -187,29 +187,29 @@ extension ResponseTooLong: DescribedError {
 }
 
 extension UnknownCharacterSet: DescribedError {
-    /// The name.
+    /// The error, with the name of the character set.
     public var description: String { "the character set \(name.printable) is not known" }
 }
 
 extension FileSizeChanged: DescribedError {
-    /// Both sizes.
+    /// The error, with both sizes.
     public var description: String {
         "\(path.printable) had \(before) bytes and has \(now) now; send it when it does not change any more"
     }
 }
 
 extension NotCached: DescribedError {
-    /// The reason.
+    /// The reason in one sentence.
     public var description: String { "the request permits only a cached answer, and there is no cache" }
 }
 
 extension StreamTaken: DescribedError {
-    /// The reason.
+    /// The reason in one sentence.
     public var description: String { "the stream of the answer has another reader" }
 }
 
 extension AFError.UnexpectedInputStreamLength: DescribedError {
-    /// Both numbers.
+    /// The error, with both numbers.
     public var description: String { "\(bytesExpected) bytes were announced, \(bytesRead) were read" }
 }
 

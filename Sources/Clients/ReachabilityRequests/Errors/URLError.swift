@@ -29,7 +29,7 @@ public struct URLError: Error, Sendable {
         case networkConnectionLost = -1005
         /// The name could not be looked up. Here it is ``cannotFindHost``.
         case dnsLookupFailed = -1006
-        /// Too many redirects, or a circle of them.
+        /// There are too many redirects, or they form a circle.
         case httpTooManyRedirects = -1007
         /// This machine has no path to the host.
         case notConnectedToInternet = -1009

@@ -29,7 +29,7 @@ public struct RequestAdapterState: Sendable {
     /// The session of the request.
     public let session: Session
 
-    /// A state.
+    /// Creates a state.
     public init(requestID: UUID, session: Session) {
         self.requestID = requestID
         self.session = session
@@ -37,7 +37,7 @@ public struct RequestAdapterState: Sendable {
 }
 
 extension RequestAdapter {
-    /// Changes nothing.
+    /// Returns the request unchanged.
     public func adapt(_ urlRequest: URLRequest) throws -> URLRequest { urlRequest }
 
     /// Calls ``adapt(_:)``.
@@ -81,7 +81,7 @@ public typealias RequestRetryCompletion = @Sendable (_ shouldRetry: Bool, _ time
 @preconcurrency public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
 
 extension RequestRetrier {
-    /// Retries nothing.
+    /// Decides that the request is not sent again.
     public func should(
         _ manager: Session,
         retry request: Request,

@@ -19,7 +19,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {  // Uncheck
         case data(Data)
         /// A file, which is removed after the upload if `shouldRemove` is true.
         case file(URL, shouldRemove: Bool)
-        /// A stream.
+        /// Bytes of a stream.
         case stream(InputStream)
     }
 
@@ -73,7 +73,7 @@ extension UploadRequest.Uploadable {
 
 /// A type that has the body of an upload.
 public protocol UploadableConvertible: Sendable {
-    /// The body.
+    /// Returns the body.
     func createUploadable() throws -> UploadRequest.Uploadable
 }
 
@@ -83,17 +83,17 @@ extension UploadRequest.Uploadable: UploadableConvertible {
 }
 
 extension Data: UploadableConvertible {
-    /// The bytes.
+    /// Returns the bytes as the body.
     public func createUploadable() throws -> UploadRequest.Uploadable { .data(self) }
 }
 
 extension URL: UploadableConvertible {
-    /// The file.
+    /// Returns the file as the body.
     public func createUploadable() throws -> UploadRequest.Uploadable { .file(self, shouldRemove: false) }
 }
 
 extension InputStream: UploadableConvertible {
-    /// The stream.
+    /// Returns the stream as the body.
     public func createUploadable() throws -> UploadRequest.Uploadable { .stream(self) }
 }
 

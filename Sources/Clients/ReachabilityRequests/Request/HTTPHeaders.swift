@@ -14,7 +14,7 @@ extension HTTPMethod {
 public struct HTTPHeader: Hashable, Sendable {
     /// The name. Names that differ only in case are equal.
     public let name: String
-    /// The value.
+    /// The value of the field.
     public let value: String
 
     /// A header field.
@@ -25,11 +25,11 @@ public struct HTTPHeader: Hashable, Sendable {
 }
 
 extension HTTPHeader {
-    /// Accept
+    /// Creates the field `Accept`.
     public static func accept(_ value: String) -> HTTPHeader { HTTPHeader(name: "Accept", value: value) }
-    /// Accept-Charset
+    /// Creates the field `Accept-Charset`.
     public static func acceptCharset(_ value: String) -> HTTPHeader { HTTPHeader(name: "Accept-Charset", value: value) }
-    /// Accept-Encoding
+    /// Creates the field `Accept-Encoding`.
     public static func acceptEncoding(_ value: String) -> HTTPHeader {
         HTTPHeader(name: "Accept-Encoding", value: value)
     }
@@ -37,11 +37,11 @@ extension HTTPHeader {
     public static func websocketProtocol(_ value: String) -> HTTPHeader {
         HTTPHeader(name: "Sec-WebSocket-Protocol", value: value)
     }
-    /// Accept-Language
+    /// Creates the field `Accept-Language`.
     public static func acceptLanguage(_ value: String) -> HTTPHeader {
         HTTPHeader(name: "Accept-Language", value: value)
     }
-    /// Authorization
+    /// Creates the field `Authorization`.
     public static func authorization(_ value: String) -> HTTPHeader { HTTPHeader(name: "Authorization", value: value) }
     /// Authorization with a bearer token (RFC 6750).
     public static func authorization(bearerToken: String) -> HTTPHeader { authorization("Bearer \(bearerToken)") }
@@ -49,18 +49,18 @@ extension HTTPHeader {
     public static func authorization(username: String, password: String) -> HTTPHeader {
         authorization("Basic \(Data("\(username):\(password)".utf8).base64EncodedString())")
     }
-    /// Content-Disposition
+    /// Creates the field `Content-Disposition`.
     public static func contentDisposition(_ value: String) -> HTTPHeader {
         HTTPHeader(name: "Content-Disposition", value: value)
     }
-    /// Content-Type
+    /// Creates the field `Content-Type`.
     public static func contentType(_ value: String) -> HTTPHeader { HTTPHeader(name: "Content-Type", value: value) }
-    /// User-Agent
+    /// Creates the field `User-Agent`.
     public static func userAgent(_ value: String) -> HTTPHeader { HTTPHeader(name: "User-Agent", value: value) }
 }
 
 extension HTTPHeader: CustomStringConvertible {
-    /// `Name: value`
+    /// The field as `Name: value`.
     public var description: String { "\(name): \(value)" }
 }
 
@@ -68,7 +68,7 @@ extension HTTPHeader: CustomStringConvertible {
 public struct HTTPHeaders: Hashable, Sendable {
     private var headers: [HTTPHeader] = []
 
-    /// No fields.
+    /// Creates an empty list of fields.
     public init() {}
 
     /// Fields. The last one of a name counts.
@@ -133,12 +133,12 @@ public struct HTTPHeaders: Hashable, Sendable {
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
-    /// `["Name": "value"]`
+    /// Creates fields from a literal such as `["Name": "value"]`.
     public init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { update(name: name, value: value) }
     }
 
-    /// `[.accept("text/plain")]`
+    /// Creates fields from a literal such as `[.accept("text/plain")]`.
     public init(arrayLiteral elements: HTTPHeader...) {
         self.init(elements)
     }
@@ -151,14 +151,14 @@ extension HTTPHeaders: Collection {
     public var startIndex: Int { headers.startIndex }
     /// The index after the last field.
     public var endIndex: Int { headers.endIndex }
-    /// A field.
+    /// Returns the field at a position.
     public subscript(position: Int) -> HTTPHeader { headers[position] }
     /// The next index.
     public func index(after index: Int) -> Int { index + 1 }
 }
 
 extension HTTPHeaders: CustomStringConvertible {
-    /// One field per line.
+    /// The fields, one per line.
     public var description: String { headers.map(\.description).joined(separator: "\n") }
 }
 

@@ -8,12 +8,12 @@ public struct Progress: Hashable, Sendable {
     public internal(set) var totalUnitCount: Int64
     /// A Boolean value that indicates whether nothing is transferred until the network is back.
     public internal(set) var isWaitingForNetwork = false
-    /// How often a download started over.
+    /// The number of times that a download started over.
     public internal(set) var restarts = 0
-    /// Why it started over last; nil if it did not.
+    /// The reason why the download last started over; nil if it did not.
     public internal(set) var restartReason: String?
 
-    /// No progress.
+    /// Creates a progress of zero.
     public init(totalUnitCount: Int64 = 0) { self.totalUnitCount = totalUnitCount }
 
     /// The completed part, from 0 to 1; 0 if the length is not known.

@@ -116,7 +116,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     public var response: AFDataResponse<Value> { get async { await wait() } }
     /// The value or the error.
     public var result: AFResult<Value> { get async { await wait().result } }
-    /// The value.
+    /// The value of the answer.
     public var value: Value { get async throws(AFError) { try await wait().result.get() } }
 
     /// Cancels the request.
@@ -158,7 +158,7 @@ extension DataRequest {
     ///
     /// - Parameters:
     ///   - serializer: The serializer.
-    ///   - shouldAutomaticallyCancel: True if the request is cancelled if the last task that waits for it is.
+    ///   - shouldAutomaticallyCancel: Whether the request is cancelled when the last task that waits for it is cancelled.
     public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true

@@ -3,7 +3,7 @@ import FoundationEssentials
 import LinuxSupport
 import ReachabilityRetry
 
-/// From the creation of a request to its result.
+/// The steps of a request from its creation to its result.
 extension Request {
     /// A Boolean value that indicates whether the request is sent without `resume()` and without a task that waits for it.
     var startsAutomatically: Bool { values.withLock { $0.startsAutomatically } ?? session.startRequestsImmediately }
@@ -118,7 +118,7 @@ extension Request {
         return .doNotRetry
     }
 
-    /// Applies the validations that were added after the answer came.
+    /// Applies the validations that were added after the answer was received.
     private func judge(_ answer: inout Answer) {
         guard answer.error == nil, let head = answer.response else { return }
         // A body in memory without bytes is known to be empty.
@@ -133,9 +133,9 @@ extension Request {
         values.withLock { $0.error = refusal }
     }
 
-    /// Waits for the answer, judged by all validations that there are at its end.
+    /// Waits for the answer, and applies all validations that were added before its end.
     ///
-    /// - Parameter starts: True if the request is sent, unless it was.
+    /// - Parameter starts: True if the request is sent, unless it was sent already.
     func answer(starts: Bool = true) async -> Answer {
         if starts, !Task.isCancelled { begin() }
         var answer = await exchange.value()

@@ -52,7 +52,7 @@ public class Request: @unchecked Sendable {
     /// Sends the request and receives the answer.
     func run(_ request: URLRequest) async -> Answer { await session.send(request, of: self) }
 
-    /// Called once the request has ended, or was cancelled. It may be called again.
+    /// Releases what only a request in progress needs. Called when the request has ended or was cancelled, possibly more than once.
     func didEnd() {
         let handlers = values.withLock { values in
             values.upload.finish()
@@ -125,7 +125,7 @@ struct RequestValues: Sendable {
     var adapters: [any RequestAdapter] = []
     /// The retriers of this request, which are called after those of the session.
     var retriers: [any RequestRetrier] = []
-    /// The failed attempt that the retriers judge.
+    /// The failed attempt that the retriers decide about.
     var failure: FailedRequest?
     var createdHandlers: [@Sendable (URLRequest) -> Void] = []
     var taskHandlers: [@Sendable (URLSessionTask) -> Void] = []
@@ -187,24 +187,24 @@ enum RequestIdentity {
 extension Request {
     /// The state of a request.
     public enum State: String, Hashable, Sendable {
-        /// It was not sent.
+        /// The request was not sent yet.
         case initialized
-        /// It is in progress.
+        /// The request is in progress.
         case resumed
-        /// It is held back until `resume()`.
+        /// The request is suspended until `resume()`.
         case suspended
-        /// It was cancelled.
+        /// The request was cancelled.
         case cancelled
-        /// It has an answer or an error.
+        /// The request has an answer or an error.
         case finished
     }
 
-    /// Called with the progress of a body.
+    /// A function that receives the progress of a body.
     public typealias ProgressHandler = @Sendable (_ progress: Progress) -> Void
     /// The result of a validation.
     public typealias ValidationResult = Result<Void, any Error>
 
-    /// The state.
+    /// The state of the request.
     public var state: State {
         if let answer = exchange.result {
             return answer.error?.isExplicitlyCancelledError == true ? .cancelled : .finished
@@ -246,7 +246,7 @@ extension Request {
 
     /// The head of the latest answer, or nil.
     public var response: HTTPURLResponse? { values.withLock { $0.response } }
-    /// The error; nil without one, and before the end. While retriers judge the error of an adapter, it is that error.
+    /// The error; nil without one, and before the end. While retriers decide about the error of an adapter, it is that error.
     public var error: AFError? {
         let (own, adaptation) = values.withLock { ($0.error, $0.adaptationError) }
         return own ?? exchange.result.map(\.error) ?? adaptation

@@ -41,7 +41,7 @@ extension Request {
     /// The request, and its task if there is one, begins or continues.
     func didResume() { report({ $0.requestDidResume($1) }, { $0.request($1, didResumeTask: $2) }) }
 
-    /// The request is held back.
+    /// The request was suspended.
     func didSuspend() { report({ $0.requestDidSuspend($1) }, { $0.request($1, didSuspendTask: $2) }) }
 
     /// The request was cancelled.

@@ -4,17 +4,17 @@ import ReachabilityRetry
 
 /// A request before it is sent: URL, method, header fields and body. A value with the members of Foundation's structure of this name.
 public struct URLRequest: Hashable, Sendable {
-    /// When an answer of a cache is used. No answer is cached here, so most policies load from the server.
+    /// The use of cached answers. This library does not cache answers, so most policies load from the server.
     public enum CachePolicy: UInt, Hashable, Sendable {
-        /// As HTTP permits.
+        /// Cached answers are used as HTTP permits.
         case useProtocolCachePolicy = 0
-        /// From the server.
+        /// The answer comes from the server.
         case reloadIgnoringLocalCacheData = 1
         /// A cached answer of any age, else from the server.
         case returnCacheDataElseLoad = 2
-        /// Only a cached answer. The result is always ``NotCached``.
+        /// Only a cached answer is permitted. The result is always ``NotCached``.
         case returnCacheDataDontLoad = 3
-        /// From the server, also past caches on the way: the request has the field `Cache-Control: no-cache`.
+        /// The answer comes from the server, not from caches on the path: the request has the field `Cache-Control: no-cache`.
         case reloadIgnoringLocalAndRemoteCacheData = 4
         /// A cached answer if the server confirms it.
         case reloadRevalidatingCacheData = 5
@@ -38,7 +38,7 @@ public struct URLRequest: Hashable, Sendable {
     public var httpBody: Data?
     /// The body that is read while it is sent.
     public var httpBodyStream: InputStream?
-    /// When an answer of a cache is used.
+    /// The use of cached answers.
     public var cachePolicy = CachePolicy.useProtocolCachePolicy
     /// A Boolean value that indicates whether the cookies of the session are sent, and those of the answers kept. A field Cookie of the request
     /// is sent in any case, and replaces the cookies of the session.
@@ -98,7 +98,7 @@ extension URLRequest {
 }
 
 extension URLRequest {
-    /// The request as the engine knows it, without the body.
+    /// The request in the form of the retry engine, without the body.
     var plain: RequestHead {
         let fields = headers.map { RequestHead.Field(name: $0.name, value: $0.value) }
         return RequestHead(method: sentMethod, url: text, fields: fields)
@@ -116,7 +116,7 @@ extension URLRequest {
         return request
     }
 
-    /// The request with the URL, the method and the fields of another.
+    /// Returns the request with the URL, the method and the fields of another one.
     func replacingHead(by plain: RequestHead) -> URLRequest {
         var request = self
         request.text = plain.url
@@ -125,12 +125,12 @@ extension URLRequest {
         return request
     }
 
-    /// The request with those of these fields that a hop has, and the request does not have.
+    /// Returns the request with the given fields, except those that the hop does not have and those that the request already has.
     func adding(_ headers: HTTPHeaders, of hop: RequestHead) -> URLRequest {
         adding(HTTPHeaders(headers.filter { hop[$0.name] != nil }))
     }
 
-    /// The request with those of these fields that it does not have.
+    /// Returns the request with the given fields, except those that it already has.
     func adding(_ headers: HTTPHeaders) -> URLRequest {
         var request = self
         for header in headers where self.headers[header.name] == nil { request.headers.add(header) }
@@ -187,7 +187,7 @@ extension UInt8 {
 
 /// A type that has a request, for example a router.
 public protocol URLRequestConvertible: Sendable {
-    /// The request.
+    /// Returns the request.
     func asURLRequest() throws -> URLRequest
 }
 

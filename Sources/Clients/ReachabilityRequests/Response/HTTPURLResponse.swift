@@ -151,9 +151,9 @@ struct FieldReader {
 
 /// A media type, `type/subtype` with parameters (RFC 9110, section 8.3.1).
 struct MIMEType: Hashable, Sendable {
-    /// In lower case; `*` for any.
+    /// The type in lower case; `*` for any.
     let type: String
-    /// In lower case; `*` for any.
+    /// The subtype in lower case; `*` for any.
     let subtype: String
     /// The first value of each parameter, by its name in lower case.
     let parameters: [String: String]

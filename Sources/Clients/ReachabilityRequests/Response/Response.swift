@@ -120,7 +120,7 @@ public struct RequestMetrics: Sendable {
     public var receivedBytes: Int64 = 0
     /// Each redirect, and the last answer.
     public var hops: [Hop] = []
-    /// Every attempt, of all hops.
+    /// All attempts, of all hops.
     public var attempts: [RetryAttempt] = []
 
     /// The number of retries because of a serializer.

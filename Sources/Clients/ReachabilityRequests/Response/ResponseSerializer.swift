@@ -61,9 +61,9 @@ public protocol DataPreprocessor: Sendable {
     func preprocess(_ data: Data) throws -> Data
 }
 
-/// Changes nothing.
+/// A preprocessor that changes nothing.
 public struct PassthroughPreprocessor: DataPreprocessor {
-    /// A preprocessor.
+    /// Creates a preprocessor.
     public init() {}
     /// The body as it is.
     public func preprocess(_ data: Data) throws -> Data { data }
@@ -84,18 +84,18 @@ private let emptyMethods: Set<HTTPMethod> = [.head]
 private let emptyCodes: Set<Int> = [204, 205]
 
 extension ResponseSerializer {
-    /// Changes nothing.
+    /// The default preprocessor, which changes nothing.
     public static var defaultDataPreprocessor: any DataPreprocessor { PassthroughPreprocessor() }
-    /// HEAD
+    /// The methods whose answers have no body by default: HEAD.
     public static var defaultEmptyRequestMethods: Set<HTTPMethod> { emptyMethods }
-    /// 204, 205
+    /// The statuses whose answers have no body by default: 204 and 205.
     public static var defaultEmptyResponseCodes: Set<Int> { emptyCodes }
 
-    /// Changes nothing.
+    /// The preprocessor of the body. The default changes nothing.
     public var dataPreprocessor: any DataPreprocessor { Self.defaultDataPreprocessor }
-    /// HEAD
+    /// The methods whose answers have no body. The default is HEAD.
     public var emptyRequestMethods: Set<HTTPMethod> { Self.defaultEmptyRequestMethods }
-    /// 204, 205
+    /// The statuses whose answers have no body. The defaults are 204 and 205.
     public var emptyResponseCodes: Set<Int> { Self.defaultEmptyResponseCodes }
 
     /// Returns whether the body may be empty, because of the request or of the answer.
@@ -125,10 +125,10 @@ extension ResponseSerializer {
 
 /// The URL of a downloaded file.
 public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
-    /// A serializer.
+    /// Creates a serializer.
     public init() {}
 
-    /// The URL.
+    /// Returns the URL of the file.
     public func serializeDownload(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -150,7 +150,7 @@ public struct DataResponseSerializer: ResponseSerializer {
     /// The methods whose answers may be empty.
     public let emptyRequestMethods: Set<HTTPMethod>
 
-    /// A serializer.
+    /// Creates a serializer.
     public init(
         dataPreprocessor: any DataPreprocessor = defaultDataPreprocessor,
         emptyResponseCodes: Set<Int> = defaultEmptyResponseCodes,
@@ -163,7 +163,7 @@ public struct DataResponseSerializer: ResponseSerializer {
         (dataPreprocessor, emptyResponseCodes, emptyRequestMethods) = (preprocessor, codes, methods)
     }
 
-    /// The bytes.
+    /// Returns the bytes of the body.
     public func serialize(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -185,7 +185,7 @@ public struct StringResponseSerializer: ResponseSerializer {
     /// The methods whose answers may be empty.
     public let emptyRequestMethods: Set<HTTPMethod>
 
-    /// A serializer.
+    /// Creates a serializer.
     public init(
         dataPreprocessor: any DataPreprocessor = defaultDataPreprocessor,
         encoding: String.Encoding? = nil,
@@ -253,7 +253,7 @@ public struct DecodableResponseSerializer<T: Decodable & Sendable>: ResponseSeri
     /// The methods whose answers may be empty.
     public let emptyRequestMethods: Set<HTTPMethod>
 
-    /// A serializer.
+    /// Creates a serializer.
     public init(
         dataPreprocessor: any DataPreprocessor = defaultDataPreprocessor,
         decoder: any DataDecoder = JSONDecoder(),
@@ -273,7 +273,7 @@ public struct DecodableResponseSerializer<T: Decodable & Sendable>: ResponseSeri
         self.decoder = decoder
     }
 
-    /// The value.
+    /// Returns the decoded value.
     public func serialize(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -306,7 +306,7 @@ extension Error {
 
 /// Reads values from bytes.
 public protocol DataDecoder: Sendable {
-    /// The value.
+    /// Returns a decoded value.
     func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D
 }
 
@@ -315,7 +315,7 @@ extension PropertyListDecoder: DataDecoder {}
 
 /// A type that has a value for an empty body.
 public protocol EmptyResponse: Sendable {
-    /// The value.
+    /// Returns the value of an answer without a body.
     static func emptyValue() -> Self
 }
 

@@ -73,7 +73,7 @@ extension Request {
 /// The validations of one request in their order. The first rejection counts.
 struct Validator: Sendable {
     private var checks: [Validation] = []
-    /// Those of them that need only the head.
+    /// The validations that need only the head of the answer.
     private var headChecks: [Validation] = []
 
     mutating func add(_ check: @escaping Validation) { checks.append(check) }

@@ -39,10 +39,10 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The result.
+    /// The result as text.
     public var description: String { "\(result)" }
 
-    /// The request, the answer, their durations, and the result.
+    /// A text with the request, the answer, their durations, and the result.
     public var debugDescription: String {
         var body = response.map { DebugText.body(data.map { [UInt8]($0) }, of: $0.headers) } ?? []
         if let fileURL { body = ["[File]: \(fileURL.path.printable)"] }

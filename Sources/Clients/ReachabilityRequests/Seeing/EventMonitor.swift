@@ -38,9 +38,9 @@ public protocol EventMonitor: Sendable {
     func requestDidResume(_ request: Request)
     /// A task begins, or continues.
     func request(_ request: Request, didResumeTask task: URLSessionTask)
-    /// The request is held back.
+    /// The request was suspended.
     func requestDidSuspend(_ request: Request)
-    /// A task is held back.
+    /// A task was suspended.
     func request(_ request: Request, didSuspendTask task: URLSessionTask)
     /// The request was cancelled.
     func requestDidCancel(_ request: Request)

@@ -15,13 +15,13 @@ public struct URLSessionTask: Sendable {
 
     /// The state of an attempt.
     public enum State: Int, Hashable, Sendable {
-        /// It is in progress.
+        /// The task is in progress.
         case running
-        /// Its request is held back.
+        /// The request of the task is suspended.
         case suspended
-        /// Its request was cancelled.
+        /// The request of the task was cancelled.
         case canceling
-        /// It has ended.
+        /// The task has ended.
         case completed
     }
 }
@@ -41,9 +41,9 @@ public protocol RedirectHandler: Sendable {
 public struct Redirector: RedirectHandler {
     /// The action for redirects.
     public enum Behavior: Sendable {
-        /// They are followed.
+        /// Redirects are followed.
         case follow
-        /// They are the answer.
+        /// A redirect is the answer.
         case doNotFollow
         /// The closure returns the next request, or nil if the redirect is the answer.
         case modify(@Sendable (URLSessionTask, URLRequest, HTTPURLResponse) -> URLRequest?)

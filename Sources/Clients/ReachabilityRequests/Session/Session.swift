@@ -25,7 +25,7 @@ public final class Session: Sendable {
     public let limits: ResponseLimits
     /// The evaluators of servers; nil if the client decides. The session then has connections of its own, which are closed with it.
     public let serverTrustManager: ServerTrustManager?
-    /// When a request is adapted.
+    /// The time at which a request is adapted.
     public let requestSetup: RequestSetup
     /// The handler of redirects; nil if all are followed that `settings` permits.
     public let redirectHandler: (any RedirectHandler)?
@@ -135,11 +135,12 @@ extension Session {
     /// The session of the process, with default settings and the cookies of ``HTTPCookieStorage/shared``.
     public static let `default` = Session(cookieStorage: .shared)
 
-    /// When a request is adapted for the first time.
+    /// The time at which a request is adapted first.
     public enum RequestSetup: Hashable, Sendable {
-        /// When it is created. It is sent later, see ``Session/startRequestsImmediately``. An error of an adapter ends a request that was not sent.
+        /// The request is adapted when it is created, and sent later (``Session/startRequestsImmediately``). An error of an adapter
+        /// ends a request that was not sent.
         case eager
-        /// When it is sent.
+        /// The request is adapted when it is sent.
         case lazy
     }
 
@@ -150,10 +151,10 @@ extension Session {
         set { startsImmediately.store(newValue, ordering: .relaxed) }
     }
 
-    /// When and how requests are sent again.
+    /// The settings of retries.
     public var settings: RetrySettings { client.settings }
 
-    /// When requests are sent again.
+    /// The policy of retries.
     public var policy: RetryPolicy { settings.policy }
 
     /// The other settings of retries.

@@ -224,7 +224,7 @@ private struct StreamSequence<Value: Sendable, Refusal: RequestFailure>: AsyncSe
 extension DataStreamRequest {
     /// The parameter of a handler.
     public struct Stream<Success: Sendable, Failure: Error>: Sendable {
-        /// The event.
+        /// The event that the handler receives.
         public let event: Event<Success, Failure>
         /// Cancels the request.
         public let token: CancellationToken

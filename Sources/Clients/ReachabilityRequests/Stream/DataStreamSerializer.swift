@@ -13,7 +13,7 @@ public protocol DataStreamSerializer<SerializedObject>: Sendable {
 
 /// The pieces themselves.
 public struct PassthroughStreamSerializer: DataStreamSerializer {
-    /// A serializer.
+    /// Creates a serializer.
     public init() {}
 
     /// The piece itself.
@@ -22,10 +22,10 @@ public struct PassthroughStreamSerializer: DataStreamSerializer {
 
 /// UTF-8 text in whole characters. Bytes that are not UTF-8 become U+FFFD.
 public struct StringStreamSerializer: DataStreamSerializer {
-    /// A serializer.
+    /// Creates a serializer.
     public init() {}
 
-    /// The text.
+    /// Returns the piece as text.
     public func serialize(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
 }
 
@@ -36,7 +36,7 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
     /// Changes a line first.
     public let dataPreprocessor: any DataPreprocessor
 
-    /// A serializer.
+    /// Creates a serializer.
     public init(
         decoder: any DataDecoder = JSONDecoder(),
         dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor()
@@ -123,7 +123,7 @@ private struct Pieces: PieceSplitter {
     mutating func finish() -> [Result<Data, AFError>] { [] }
 }
 
-/// Whole characters of UTF-8.
+/// A splitter that returns whole characters of UTF-8.
 private struct Characters: PieceSplitter {
     /// The beginning of a character, at most three bytes.
     private var rest = Data()
@@ -159,7 +159,7 @@ private struct Characters: PieceSplitter {
     }
 }
 
-/// Lines without their ends.
+/// A splitter that returns lines without their ends.
 private struct Lines: PieceSplitter {
     /// The maximum length of a line, in bytes.
     let limit: Int

@@ -51,7 +51,7 @@ package struct StreamReader<Element: Sendable, Failure: RequestFailure>: Sendabl
     }
 
     private final class Source: Sendable {
-        /// Nil if there is another reader.
+        /// The request to read from; nil if there is another reader.
         let request: DataStreamRequest?
 
         private let cancels: Bool
@@ -65,9 +65,9 @@ package struct StreamReader<Element: Sendable, Failure: RequestFailure>: Sendabl
     }
 }
 
-/// Why an element cannot be read: never, or a ``AFError``.
+/// The reason why an element cannot be read: `Never` or ``AFError``.
 package protocol RequestFailure: Error {
-    /// The error.
+    /// The failure as the error of a request.
     var requestError: AFError { get }
 }
 
@@ -81,22 +81,22 @@ extension Never: RequestFailure {
 
 /// Passes elements from one task to another, one at a time. The giver waits until the previous element was taken.
 ///
-/// One task gives, and one task takes.
+/// One task sends, and one task receives.
 final class HandoverChannel<Element: Sendable>: Sendable {
     private enum State {
         case idle
         /// An element waits for the taker.
         case offered(Element, CheckedContinuation<Bool, Never>)
-        /// The taker waits for an element.
+        /// The receiver waits for an element.
         case wanted(CheckedContinuation<Element?, Never>)
         case over
     }
 
     private let state = Locked(State.idle)
 
-    /// Gives an element, and waits until it is taken.
+    /// Sends an element, and waits until it was received.
     ///
-    /// - Returns: True if more elements are wanted.
+    /// - Returns: True if the receiver accepts more elements.
     func give(_ element: Element) async -> Bool {
         await withCheckedContinuation { giver in
             let (taker, isRefused): (CheckedContinuation<Element?, Never>?, Bool) = state.withLock { state in

@@ -255,7 +255,7 @@ struct Answer: Sendable {
     var resumeData: Data?
     var metrics: RequestMetrics?
     var error: AFError?
-    /// The number of validations that have judged it.
+    /// The number of validations that were applied to the answer.
     var checkCount = 0
     /// The responses of handlers, by the numbers of their serializers, if retriers were called about them.
     var responses: [Int: any Sendable] = [:]
@@ -271,7 +271,7 @@ struct ReceivedAnswer: Sendable {
     var data = Data()
     /// The body, if it is read later.
     var body: HTTPClientResponse.Body?
-    /// The number of validations that have judged it.
+    /// The number of validations that were applied to the answer.
     let checkCount: Int
     /// A Boolean value that indicates whether the next attempt answers its challenge.
     var isChallenge = false

@@ -90,7 +90,7 @@ struct BodyPieces: AsyncSequence, Sendable {
     }
 }
 
-/// A file that is read while it is sent. It must be as long as announced: a server that was promised more bytes would wait for the rest, or
+/// A file that is read while it is sent. It must be as long as announced: a server that expects more bytes would wait for the rest, or
 /// read them from the next request.
 struct FilePart: Sendable {
     static let pieceSize: Int64 = 64 << 10

@@ -15,7 +15,7 @@ package enum NetworkCondition: Hashable, Sendable {
 
     /// The path to a host, or general reachability if nil.
     case target(String?, Goal)
-    /// The name service knows addresses of this name.
+    /// The name service returns addresses for this name.
     case name(String)
     /// A usable route covers the whole prefix: its link carries packets, and a source address exists.
     case route(IPPrefix)

@@ -69,7 +69,7 @@ public struct NetworkEvidence: Hashable, Sendable {
 }
 
 extension NetworkEvidence {
-    /// One of the judged addresses.
+    /// One of the evaluated addresses.
     public struct Candidate: Hashable, Sendable {
         /// The address.
         public var address: IPAddress

@@ -234,7 +234,7 @@ extension PathEvaluator {
 }
 
 extension EvaluationSubject {
-    /// All addresses that are judged.
+    /// All addresses that are evaluated.
     var addresses: [IPAddress] {
         switch kind {
         case .majority(let addresses), .any(let addresses): addresses

@@ -7,11 +7,11 @@ import Netlink
 final class ChangeListener: Sendable {
     /// The method by which changes are delivered.
     enum Delivery: Sendable {
-        /// Called directly, on the monitor's queue.
+        /// The closure is called directly, on the queue of the monitor.
         case direct(@Sendable (NetworkReachabilityChange) -> Void)
-        /// Called on the given queue.
+        /// The closure is called on the given queue.
         case queue(DispatchQueue, @Sendable (NetworkReachabilityChange) -> Void)
-        /// Called when `take()` has a change to return.
+        /// The closure is called when `take()` has a change to return.
         case signal(@Sendable () -> Void)
     }
 

@@ -7,9 +7,9 @@ import Netlink
 /// of its conditions is required by an observed case.
 package struct PathEvaluator {
     package var answers: Answers
-    /// The tunnels that lead to the address being judged.
+    /// The tunnels that lead to the address being evaluated.
     var tunnels: [UInt32] = []
-    /// The far ends of tunnels that were also judged. Routes to them affect the result.
+    /// The far ends of tunnels that were also evaluated. Routes to them affect the result.
     package internal(set) var tunnelEnds: Set<WireAddress> = []
     /// The cached results of earlier evaluations.
     package var cache: EvaluationCache

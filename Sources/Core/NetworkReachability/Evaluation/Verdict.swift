@@ -35,7 +35,7 @@ package struct Verdict: Hashable, Sendable {
 
     package var destination: IPAddress
     package var outcome: Result<Egress, Obstacle>
-    /// The time after which to judge again, although no event will arrive, because a route expires; nil if no route
+    /// The time after which to evaluate again, although no event will arrive, because a route expires; nil if no route
     /// expires.
     package var lifetime: Duration?
 
@@ -109,7 +109,7 @@ package struct Quorum {
     package enum Rule: Hashable, Sendable {
         /// More than half.
         case majority
-        /// One. All addresses are judged at once.
+        /// One address is sufficient. All addresses are evaluated at once.
         case one
     }
 
@@ -131,7 +131,7 @@ package struct Quorum {
     /// A Boolean value that indicates whether the quorum is reached, or can no longer be reached.
     package var isDecided: Bool { isReached || satisfied + addresses.count - verdicts.count < needed }
 
-    /// The addresses to judge next; empty if the quorum is decided.
+    /// The addresses to evaluate next; empty if the quorum is decided.
     package var next: ArraySlice<IPAddress> {
         if isDecided { return [] }
         let rest = addresses.dropFirst(verdicts.count)

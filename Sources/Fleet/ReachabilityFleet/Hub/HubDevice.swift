@@ -42,6 +42,7 @@ package struct HubDevice: Hashable, Sendable {
         let time: Duration
     }
 
+    /// Facts about a session that are known before its birth message.
     struct PendingSession: Hashable, Sendable {
         var session: String?
         var hasAllEvents = false

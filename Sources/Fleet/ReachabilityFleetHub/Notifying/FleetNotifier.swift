@@ -121,7 +121,7 @@ extension SiteIncident {
 }
 
 extension Incident {
-    /// A copy with only the properties that are saved. The hub knows the others.
+    /// A copy with only the properties that are saved. The hub has the others.
     var kept: Incident {
         Incident(
             id: id,

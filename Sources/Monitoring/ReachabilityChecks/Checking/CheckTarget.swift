@@ -141,7 +141,7 @@ extension CheckTarget {
         return target
     }
 
-    /// The record types that a DNS server can be asked for, in alphabetical order.
+    /// The record types that can be queried at a DNS server, in alphabetical order.
     package static let recordTypes: [String] = DNSRecordType.named.keys.sorted()
 
     /// Returns whether a text has the form of the fingerprint of a host key that `ssh-keygen -l` prints.

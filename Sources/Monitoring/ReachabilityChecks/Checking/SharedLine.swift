@@ -117,7 +117,7 @@ struct InterceptionRound: Sendable {
     /// The clock of the check; nil without one.
     let clock: RoundClock?
 
-    /// The time limit for a nearby interception. It is shorter than the time until the second SYN.
+    /// The time limit of a probe for an interception near this machine. It is shorter than the time until the second SYN.
     static let nearby = Duration.milliseconds(900)
     /// The time limit after the target has answered.
     private static let next = Duration.milliseconds(600)

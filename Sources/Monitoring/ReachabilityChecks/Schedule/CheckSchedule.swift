@@ -186,7 +186,7 @@ extension CheckSchedule {
         var decidingPurpose: CheckBudget.Purpose { purpose == .event ? .event : .trouble }
     }
 
-    /// Up to three rounds that decide together. Two equal results are sufficient.
+    /// A series of up to three rounds that decide whether there is a fault. Two equal results are sufficient.
     struct Trial: Sendable {
         let began: Duration
         let purpose: CheckBudget.Purpose

@@ -49,7 +49,7 @@ enum ScheduleState: Hashable, Sendable {
     case unknown
     /// The target works, possibly degraded.
     case works
-    /// There may be a fault. Rounds decide.
+    /// There may be a fault. Further rounds decide.
     case suspect
     case broken(CheckPlace)
     case portal
@@ -68,7 +68,7 @@ enum ScheduleState: Hashable, Sendable {
 
 /// The extent of a round.
 enum RoundKind: Hashable, Sendable {
-    /// One question to a DNS server behind the gateway. Without such a server, one packet to the second router. About two packets.
+    /// A query to a DNS server behind the gateway, or if there is no such server, a packet to the second router. About two packets in total.
     case minimal
     /// A round that contacts only the local network.
     case `private`

@@ -82,7 +82,7 @@ package struct Calendar: Sendable {
 
     /// The earlier boots, oldest first.
     private let earlier: [Boot]
-    /// This boot.
+    /// The current boot.
     package let current: Boot
 
     package init(earlier: [Boot] = [], current: Boot) {

@@ -55,7 +55,7 @@ package struct DatabaseSchema: Sendable {
     }
 
     /// Databases with all tables and no rows, keyed by their owner. They stay, because Dispatch disposes of a queue of GRDB on a thread whose
-    /// monitor then wakes the process every second for ever.
+    /// monitor then wakes the process every second permanently.
     private static let empties = Locked<[String: DatabaseQueue]>([:])
 
     /// Returns a database in memory with all tables and no rows.

@@ -17,7 +17,7 @@ package struct Incident: Hashable, Sendable {
         package internal(set) var reason: String?
         /// The end of the outage; nil if it is ongoing.
         package internal(set) var end: LedgerInstant?
-        /// How the outage ended. Nil for an ongoing outage and for a state that is not an outage.
+        /// The event that ended the outage. Nil for an ongoing outage and for a state that is not an outage.
         package internal(set) var ending: Outage.Ending?
     }
 
@@ -119,7 +119,7 @@ package struct Incident: Hashable, Sendable {
     /// The end of the last outage; nil if an outage is ongoing.
     package var end: LedgerInstant? { isOver ? members.compactMap(\.end).max() : nil }
 
-    /// How the last outage ended; `unknown` if that is unknown for any outage.
+    /// The event that ended the last outage; `unknown` if that is unknown for any outage.
     package var ending: Outage.Ending? {
         if members.contains(where: { $0.ending == .unknown }) { return .unknown }
         return isOver ? members.last { $0.end == end }?.ending : nil

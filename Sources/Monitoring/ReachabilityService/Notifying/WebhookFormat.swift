@@ -184,7 +184,7 @@ struct WebhookForm: Sendable {
     }
 }
 
-/// How the values of a template's placeholders are escaped.
+/// The escaping of the values of placeholders in a template.
 package enum TemplateEscaping: Hashable, Sendable {
     /// Inside a string of JSON.
     case json

@@ -152,7 +152,7 @@ extension Environment {
     }
 }
 
-/// How a program ended, as one line for standard error.
+/// The end of a program, described in one line for standard error.
 package struct ProgramEnd: Sendable, CustomStringConvertible {
     package enum Cause: Hashable, Sendable {
         case exited(CInt)

@@ -84,11 +84,11 @@ extension String.StringInterpolation {
 package struct PageClock: Sendable {
     /// The precision of a time.
     package enum MomentForm: String {
-        /// With seconds.
+        /// The time with seconds.
         case clock
-        /// With milliseconds.
+        /// The time with milliseconds.
         case exact
-        /// With seconds and without the date.
+        /// The time with seconds and without the date.
         case hour
         /// The hour and the minute.
         case minute
