@@ -238,7 +238,7 @@ extension OutboxError: CustomStringConvertible {
         case .diskFull(let file):
             "cannot write to the outbox \(file): No space left on device; nothing was changed, free space and try again"
         case .corrupt(let file, let keptAs?):
-            "cannot open the outbox \(file): it is corrupt and was renamed to \(keptAs); restore it, or request a new outbox"
+            "cannot open the outbox \(file): it is corrupt and was renamed to \(keptAs); restore it, or allow a new outbox"
         case .corrupt(let file, nil):
             "cannot read the outbox \(file): it is corrupt and was not renamed; stop the processes that use it, then send"
         case .foreignFile(let file):

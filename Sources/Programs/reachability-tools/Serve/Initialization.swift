@@ -48,7 +48,10 @@ struct Initialization {
             guard let base = EnvironmentVariable.value(of: name), base.hasPrefix("/") else { continue }
             return "\(base)\(folder)/reachability/serve.toml"
         }
-        throw ExitMessage("cannot find a place for the configuration: there is no home directory; use --config", .usage)
+        throw ExitMessage(
+            "cannot write the configuration: there is no home directory; name a file with --config",
+            .usage
+        )
     }
 
     private static let systemPath = "/etc/reachability/serve.toml"

@@ -221,7 +221,9 @@ enum HistoryFile {
     /// If the watchdog killed the service (`SERVICE_RESULT` of `systemd.exec(5)`), nothing is recorded, because the service hung for an
     /// unknown time.
     static func markStopped(_ file: String?) throws(ExitMessage) {
-        guard let file else { throw ExitMessage("cannot mark the history: the service stores none", .usage) }
+        guard let file else {
+            throw ExitMessage("cannot mark the history: the service is configured without a history", .usage)
+        }
         if EnvironmentVariable.value(of: "SERVICE_RESULT") == "watchdog" { return }
         let clock = ServiceClock.system
         do {
