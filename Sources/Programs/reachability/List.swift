@@ -23,7 +23,7 @@ struct List: ParsableCommand {
     @Flag(help: "Print text, or JSON.")
     var format: ListFormat = .table
 
-    @Flag(help: "Print again at each change; on a terminal in place.")
+    @Flag(help: "Print again at each change, on a terminal in place.")
     var watch = false
 
     @OptionGroup var namespaceOptions: NamespaceOptions

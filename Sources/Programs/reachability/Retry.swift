@@ -10,7 +10,7 @@ import ReachabilityRetry
 struct Retry: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Run a command until it succeeds, but not offline.",
+        abstract: "Run a command until it succeeds; wait while offline.",
         usage: "reachability retry [<host>] [<options>] -- <command> ...",
         discussion: """
             Examples: reachability retry example.org -- git pull

@@ -251,7 +251,7 @@ struct Maintenance: ParsableCommand {
 struct CheckNow: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-now",
-        abstract: "Make a service check a target now.",
+        abstract: "Request an immediate check of a target.",
         usage: "reachability check-now [<options>] <target>",
         discussion: """
             Examples: reachability check-now erp

@@ -28,7 +28,7 @@ package struct DownloadArguments: CompanionArguments {
     )
     package var output: String?
 
-    @Option(help: ArgumentHelp("The expected SHA-256; another file is deleted.", valueName: "hex"))
+    @Option(help: ArgumentHelp("The expected SHA-256; a different file is deleted.", valueName: "hex"))
     package var sha256: String?
 
     @Option(duration: "The maximum time for the download (default: none).")

@@ -96,7 +96,7 @@ package struct OutboxAddArguments: CompanionArguments {
     )
     package var priority = 0
 
-    @Option(duration: "Delete it unsent after this time (default: 7d).")
+    @Option(duration: "Delete it if unsent after this time (default: 7d).")
     package var expires: DurationArgument?
 
     @Option(number: "The maximum number of requests (default: 10000).")
@@ -239,7 +239,7 @@ package struct OutboxDropArguments: CompanionArguments {
     package static let program = CompanionProgram.tools
     package static let configuration = CommandConfiguration(
         commandName: "drop",
-        abstract: "Delete requests unsent, and print their numbers.",
+        abstract: "Delete unsent requests, and print their numbers.",
         usage: "reachability outbox drop [<options>] <id> ... | --all | --dead",
         discussion: """
             Examples: reachability outbox drop 12 13

@@ -117,7 +117,7 @@ package struct TokenArguments: CompanionArguments {
                       reachability serve token --name ops --scope admin
             Exit status: 0 created, 64 usage error, 69 not installed.
 
-            The first line is the token for the client. The other lines belong into the
+            The first line is the token for the client. The other lines belong in the
             service's configuration, which contains only the digest of the token.
             """
     )
