@@ -192,7 +192,7 @@ struct AddressTests {
             ("::", "::"), ("0.0.0.0", "0.0.0.0"),
         ]
     )
-    func `literals`(text: String, description: String) {
+    func `the text of an address is canonical`(text: String, description: String) {
         #expect(IPAddress(text)?.description == description)
     }
 
@@ -208,7 +208,7 @@ struct AddressTests {
     }
 
     @Test(arguments: ["2", "eth0", "interface", "abcdefghijklmno", "an-alternative-name-of-it", "wlän0"])
-    func `a zone is kept`(name: String) throws {
+    func `an address keeps its zone`(name: String) throws {
         let address = try #require(IPAddress("fe80::1%\(name)"))
         #expect(address.zone == name)
         #expect(address == IPAddress(address.wire, zone: name) && address != IPAddress("fe80::1%x"))

@@ -157,7 +157,7 @@ import TrustForge
         "example.org:+1", "example.org:https", "[::1", "[::1]443", "[192.0.2.1]:443", "[]:1", ":443", "a b", "1.2.3",
         "a:1:2", "*.example.org",
     ])
-    func `other texts are refused`(text: String) {
+    func `a text that is not a server is refused`(text: String) {
         let sentence =
             "\"\(text)\" is not a server; write example.org, 192.0.2.1:8443 or [2001:db8::1]:443, without scheme or path"
         #expect(Refusal.of { try ServerAddress(text) } == Refusal(sentence))

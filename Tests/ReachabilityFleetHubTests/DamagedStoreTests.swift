@@ -139,7 +139,7 @@ import Testing
     @Test(arguments: [
         Data("root:x:0:0:root:/root:/bin/bash\n".utf8), Data(repeating: 7, count: 8192), Data("x\n".utf8),
     ])
-    func `a file of another program is left alone`(data: Data) throws {
+    func `a file of another program is refused and not changed`(data: Data) throws {
         try data.write(to: URL(fileURLWithPath: file))
         let error = #expect(throws: HistoryError.self) { try HubStore(file) }
         #expect(error?.kind == .foreign && error?.text.hasPrefix("cannot use the history \(file): ") == true)

@@ -209,7 +209,7 @@ import Testing
         #expect((again.start, again.end) == (incident.start, incident.end))
     }
 
-    @Test mutating func `sleep is harmless`() throws {
+    @Test mutating func `an absence of a sleeping machine is a harmless incident`() throws {
         let laptop = try place("laptop")
         _ = becameSilent(laptop, since: 1, noticed: 91)
         _ = returned(laptop, since: 1, noticed: 91, 900, slept: 800)

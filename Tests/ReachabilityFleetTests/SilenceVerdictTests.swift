@@ -52,7 +52,7 @@ import Testing
         #expect(evidence { $0.slept = .seconds(39) }.verdict == .beyond)
     }
 
-    @Test func `announced sleep is sleep`() {
+    @Test func `an absence after an announced sleep has the verdict sleep`() {
         let asleep = evidence { ($0.saidSleep, $0.after) = (true, nil) }
         #expect(asleep.verdict == .sleep)
         #expect(evidence { $0.saidSleep = true }.verdict == .sleep)
@@ -63,7 +63,7 @@ import Testing
         #expect(evidence { ($0.isDisputed, $0.after) = (true, report(5, boot: "two")) }.verdict == .unexplained)
     }
 
-    @Test func `an absence is unobserved while the hub or the broker was away`() {
+    @Test func `an absence during an outage of the hub or the broker is unobserved`() {
         #expect(evidence { $0.unobserved = true }.verdict == .unobserved)
         #expect(SilenceVerdict.unobserved.attribution == nil)
         let own = outage(from: 150, to: 450)

@@ -5,7 +5,7 @@ import Testing
 
 /// The metrics for Prometheus.
 @Suite struct MetricsTests {
-    @Test func `time is exact at the scrape`() throws {
+    @Test func `metrics contain the time up to the scrape`() throws {
         let world = try APIWorld()
         world.kernel.clock.advance(by: .seconds(10))
         world.lose(for: .milliseconds(400))

@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(arguments: ["", "/a", "a/", "a//b", "a/#", "+", "$SYS", "a/b/c/d/e/f/g/h/i"])
-    func `another prefix is refused`(prefix: String) {
+    func `an invalid Home Assistant prefix is refused`(prefix: String) {
         let problems = ServiceConfiguration.problems(Self.text("home-assistant-prefix = \"\(prefix)\""))
         #expect(
             problems.count == 1 && problems[0].hasPrefix("f:6: fleet.home-assistant-prefix: must be 1 to 8 names of")

@@ -65,7 +65,7 @@ import Testing
     }
 
     /// A path that was given by mistake.
-    @Test func `a file that is not a database is left alone`() throws {
+    @Test func `a file that is not a database is refused and not changed`() throws {
         let before = Data("root:x:0:0:root:/root:/bin/bash\n".utf8) + Data(repeating: 7, count: 5000)
         try before.write(to: URL(filePath: directory.file))
         let world = try HistoryWorld(directory)
@@ -78,7 +78,7 @@ import Testing
         #expect(!names.contains { $0.contains("corrupt") })
     }
 
-    @Test func `a file without some of its tables is left alone`() throws {
+    @Test func `a file without some of its tables is refused and not changed`() throws {
         try HistoryStore(directory.file).close()
         let queue = try DatabaseQueue(path: directory.file)
         try queue.write { try $0.execute(sql: "DROP TABLE interval; DROP TABLE run; CREATE TABLE run (id)") }

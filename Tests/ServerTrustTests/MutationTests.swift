@@ -16,7 +16,7 @@ import TrustForge
         withExtendedLifetime(directory) {}
     }
 
-    @Test func `inputs without damage pass`() {
+    @Test func `undamaged inputs are accepted`() {
         for (name, passed) in Mutations.seedsThatPass() { #expect(passed > 0, "\(name)") }
     }
 }

@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test(arguments: AddressFamily.allCases)
-    func `a gateway that does not answer is trouble`(family: AddressFamily) async throws {
+    func `a gateway that does not answer is reported as a fault`(family: AddressFamily) async throws {
         let line = try await ProbedLine.make(family)
         defer { line.close() }
         let traffic = try Traffic(line, to: line.provider)
@@ -178,7 +178,7 @@ import Testing
         #expect(isFailed, "\(found)")
     }
 
-    @Test func `lost segments are trouble`() async throws {
+    @Test func `lost segments of a connection are reported as a fault`() async throws {
         let line = try await ProbedLine.make(.ipv4)
         defer { line.close() }
         let traffic = try Traffic(line, to: line.provider)

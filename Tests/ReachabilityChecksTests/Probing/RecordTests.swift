@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: ["?type=MX", "a?type=", "a?type=ANY", "a?class=IN", "a?type=MX&x", "a..b?type=MX"])
-    func `other texts are refused`(text: String) {
+    func `an invalid query in a dns URL is refused`(text: String) {
         #expect(throws: CheckInputError.self) { try CheckTarget("dns://192.0.2.53/\(text)") }
     }
 

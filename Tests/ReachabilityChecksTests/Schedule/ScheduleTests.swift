@@ -181,7 +181,7 @@ import Testing
 
     // MARK: Suspicion
 
-    @Test func `trouble starts rounds immediately, and two of three decide`() {
+    @Test func `an observed fault starts rounds immediately, and two of three decide`() {
         var line = working()
         line.finding = .trouble(.stalled)
         line.verdict = .silent
