@@ -122,7 +122,7 @@ import Testing
         #expect(result.errors.count { $0 == "\n" } == 1)
     }
 
-    @Test func `closing the output ends only the command`() async throws {
+    @Test func `closing the output ends the command but not retry`() async throws {
         let retry = try await start([], "echo first; while echo more; do :; done")
         #expect(try await retry.line() == "first")
         await retry.closeOutput()

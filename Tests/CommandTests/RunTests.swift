@@ -187,7 +187,7 @@ import Testing
         #expect(try await run.result(after: SIGTERM).status == 0)
     }
 
-    @Test func `closing the output ends only the command`() async throws {
+    @Test func `closing the output ends the program but not run`() async throws {
         let uplink = try await Uplink.make()
         let run = try await RunningCommand.start(
             ["run", "--initial", "--", "sh", "-c", "echo $REACHABILITY_STATUS"],
