@@ -5,7 +5,7 @@ public import ReachabilityRequests
 public final class URLSessionConfiguration {
     /// The maximum time of an attempt until the answer begins, in seconds. While it is 60, the limits of the client apply.
     public var timeoutIntervalForRequest: Double = 60
-    /// The maximum time of a request, in seconds. While it is seven days, it is not limited.
+    /// The maximum time of a request, in seconds. The default of seven days means that the time is not limited.
     public var timeoutIntervalForResource: Double = 604_800
     /// The header fields that each request has, unless it has its own of that name.
     public var headers: HTTPHeaders

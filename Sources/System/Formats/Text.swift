@@ -2,7 +2,7 @@
 
 extension String {
     /// The text with each scalar that a terminal does not display written as `\u{1b}`: control and format characters,
-    /// line and paragraph separators, private-use and unassigned scalars. For names and messages from outside.
+    /// line and paragraph separators, private-use and unassigned scalars. Use it for names and messages from outside.
     package var printable: String {
         // Most text is ASCII.
         if utf8.allSatisfy({ 0x20...0x7e ~= $0 }) { return self }

@@ -9,7 +9,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     /// The type of the credential.
     public typealias Credential = AuthenticatorType.Credential
 
-    /// The maximum number of refreshes in a time, so that a server that rejects every credential receives no endless requests.
+    /// The maximum number of refreshes within an interval, so that a server that rejects every credential receives no endless requests.
     public struct RefreshWindow: Hashable, Sendable {
         /// The time, in seconds.
         public let interval: Double

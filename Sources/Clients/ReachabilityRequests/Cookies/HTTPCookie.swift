@@ -170,7 +170,7 @@ package enum CookieDate {
     /// The maximum lifetime in seconds, 400 days (RFC 6265bis, section 5.5).
     private static let maximumAge = 400.0 * 86400
 
-    /// The end of a cookie; nil if neither attribute has one. `Max-Age` has priority.
+    /// The expiry of a cookie; nil if it has neither `Max-Age` nor `Expires`. `Max-Age` has priority.
     package static func end(maximumAge: String?, expires: String?, now: Date) -> Date? {
         if let maximumAge {
             let digits = maximumAge.utf8.first == UInt8(ascii: "-") ? maximumAge.dropFirst() : maximumAge[...]

@@ -4,7 +4,7 @@ import LinuxSupport
 import ReachabilityRetry
 import Synchronization
 
-/// The common part of all requests. A request is one exchange: all that wait for it receive the same result.
+/// The common part of all requests. A request is one exchange. All tasks that wait for it receive the same result.
 ///
 /// Handlers of a request are called one after the other in the order in which they were added, on their queue.
 ///
