@@ -688,7 +688,7 @@ struct SituationTests {
     }
 
     @Test func `unsolicited packets are subtracted from dropped ones`() {
-        let noise = UnsolicitedPackets(in: .current, heard: [.ipv4: 4])
+        let noise = UnsolicitedPackets(in: .current, counted: [.ipv4: 4])
         #expect(noise.removed(from: [.ipv4: 36, .ipv6: 3], in: .seconds(3)) == [.ipv4: 1, .ipv6: 3])
         // Ten packets per second. Six are expected during the count.
         #expect(noise.removed(from: [.ipv4: 30], in: .seconds(3)) == [.ipv4: 0])
@@ -709,7 +709,7 @@ struct SituationTests {
         let dropped = counters(20, 19).dropped(since: counters(10, 7))
         #expect(dropped == [.ipv4: 0, .ipv6: 0])
         #expect(counters(20, 12).dropped(since: counters(10, 7)) == [.ipv4: 5, .ipv6: 5])
-        let noise = UnsolicitedPackets(in: .current, heard: [.ipv4: -2])
+        let noise = UnsolicitedPackets(in: .current, counted: [.ipv4: -2])
         #expect(noise.removed(from: [.ipv4: 3], in: .seconds(3)) == [.ipv4: 3])
     }
 

@@ -53,10 +53,10 @@ import Testing
     }
 
     @Test func `an absence after an announced sleep has the verdict sleep`() {
-        let asleep = evidence { ($0.saidSleep, $0.after) = (true, nil) }
+        let asleep = evidence { ($0.announcedSleep, $0.after) = (true, nil) }
         #expect(asleep.verdict == .sleep)
-        #expect(evidence { $0.saidSleep = true }.verdict == .sleep)
-        #expect(evidence { ($0.saidSleep, $0.after) = (true, report(5, boot: "two")) }.verdict == .power)
+        #expect(evidence { $0.announcedSleep = true }.verdict == .sleep)
+        #expect(evidence { ($0.announcedSleep, $0.after) = (true, report(5, boot: "two")) }.verdict == .power)
     }
 
     @Test func `an absence is unexplained if two machines use the name`() {

@@ -293,8 +293,8 @@ final class RetryRun {
     }
 
     @inline(never)
-    private func enqueue(after told: Duration?) -> QueuedWait {
-        let pause = pause(told)
+    private func enqueue(after serverPause: Duration?) -> QueuedWait {
+        let pause = pause(serverPause)
         let endsWithNewPath = attempts.last?.reason == .backoff && advised != .backOff
         let wait = pause.map { (duration: $0, endsWithNewPath: endsWithNewPath) }
         return QueuedWait(wait, for: target, until: endOfWait(after: pause), on: clock, at: coordinator)

@@ -56,8 +56,8 @@ extension PathEvaluator {
             // The queries of the C library have no firewall mark and are not bound.
             var found = try evaluate(EvaluationSubject(.any(servers)))
             // Without a server there is no destination, and "no route" is not informative.
-            let saysMore = found.path.destination != nil || found.path.reason != .noRoute
-            if found.path.status.isReachable || !saysMore { found.path = unnamed }
+            let isMoreSpecific = found.path.destination != nil || found.path.reason != .noRoute
+            if found.path.status.isReachable || !isMoreSpecific { found.path = unnamed }
             found.path.destination = nil
             return found
         }

@@ -40,7 +40,7 @@ extension Hub {
         }
         return changeGap(place) { gap in
             switch state.standing {
-            case .sleeping: gap.evidence.saidSleep = true
+            case .sleeping: gap.evidence.announcedSleep = true
             default: (gap.evidence.planned, gap.evidence.reason) = (true, state.report?.reason)
             }
         }
@@ -95,7 +95,7 @@ extension Hub {
         if let position = event.position { devices[place]?.log.add(position) }
         let now = now
         devices[place]?.clock.record(event.wall, at: now)
-        if event.kind == .caughtUp { devices[place]?.toldSession = event.session }
+        if event.kind == .caughtUp { devices[place]?.completeSession = event.session }
         devices[place]?.note(wall: event.wall, of: event.session)
         return [.noted(place)] + record(event, of: place, isKept)
     }

@@ -263,7 +263,11 @@ extension Hub {
             return nil
         }
         let position = device.log.newest.last
-        return DeviceReplay(after: position, since: device.toldUntil ?? position.map { _ in .zero }, mark: device.mark)
+        return DeviceReplay(
+            after: position,
+            since: device.completeUntil ?? position.map { _ in .zero },
+            mark: device.mark
+        )
     }
 
     /// True if a machine has sent an event that the hub does not have.

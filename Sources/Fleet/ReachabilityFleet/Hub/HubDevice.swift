@@ -15,9 +15,9 @@ package struct HubDevice: Hashable, Sendable {
     /// The ids of the previous sessions, the latest last.
     package internal(set) var formerSessions: [String] = []
     /// The wall clock of the machine when it had last sent all events; nil for never.
-    package internal(set) var toldUntil: Duration?
+    package internal(set) var completeUntil: Duration?
     /// The session that has sent all past events; nil for none.
-    var toldSession: String?
+    var completeSession: String?
     /// The last time at which two machines used this name.
     package internal(set) var disputed: Duration?
     /// The number of refused messages of the machine.
@@ -27,7 +27,7 @@ package struct HubDevice: Hashable, Sendable {
     package internal(set) var mark: String? {
         didSet {
             lastRequest = nil
-            if mark != nil { toldSession = nil }
+            if mark != nil { completeSession = nil }
         }
     }
     /// The last request of a replay with that mark; nil if there was none.
@@ -90,7 +90,7 @@ package struct HubDevice: Hashable, Sendable {
 
     /// Records the presence before the current message, in case the session or the boot has changed.
     mutating func note(former: DevicePresence) {
-        if let boot = former.report?.boot, boot != presence.report?.boot { formerBootEnd = former.heard }
+        if let boot = former.report?.boot, boot != presence.report?.boot { formerBootEnd = former.lastMessage }
         guard let session = former.session, session != presence.session else { return }
         formerSessions.append(session)
         if formerSessions.count > Self.formerLimit { formerSessions.removeFirst() }
@@ -107,7 +107,7 @@ package struct HubDevice: Hashable, Sendable {
 
     /// Records the wall clock of a message of a session.
     mutating func note(wall: Duration, of session: String) {
-        if mark == nil, toldSession == session { toldUntil = wall }
+        if mark == nil, completeSession == session { completeUntil = wall }
     }
 }
 
@@ -120,14 +120,14 @@ extension HubDevice {
         object.add("standing", presence.standing.rawValue)
         object.add("session", presence.session)
         object.add("report", presence.report?.object)
-        object.add("heard", optional: presence.heard?.milliseconds)
+        object.add("heard", optional: presence.lastMessage?.milliseconds)
         object.add("offset", optional: clock.offset?.milliseconds)
         object.add("log", log.newest.map(\.description))
         object.add("gap", gap?.object)
         object.add("boots", formerBoots)
         object.add("sessions", formerSessions)
         object.add("formerBootEnd", optional: formerBootEnd?.milliseconds)
-        object.add("toldUntil", optional: toldUntil?.milliseconds)
+        object.add("toldUntil", optional: completeUntil?.milliseconds)
         object.add("disputed", optional: disputed?.milliseconds)
         object.add("refused", refused)
         return object.bytes
@@ -140,7 +140,7 @@ extension HubDevice {
             standing: try payload.word("standing"),
             session: try payload.optionalText("session"),
             report: try payload.optional("report", DeviceState.Report.init),
-            heard: try payload.optionalDuration("heard")
+            lastMessage: try payload.optionalDuration("heard")
         )
         clock = DeviceClock(offset: try payload.optionalDuration("offset"))
         log = EventLog(try payload.texts("log").compactMap { EventPosition($0) })
@@ -148,7 +148,7 @@ extension HubDevice {
         formerBoots = try payload.texts("boots")
         formerSessions = try payload.texts("sessions")
         formerBootEnd = try payload.optionalDuration("formerBootEnd")
-        toldUntil = try payload.optionalDuration("toldUntil")
+        completeUntil = try payload.optionalDuration("toldUntil")
         disputed = try payload.optionalDuration("disputed")
         refused = min(try payload.count("refused"), .max / 2)
     }
@@ -204,7 +204,7 @@ extension DeviceAbsence {
         object.add("isGivenUp", isGivenUp)
         object.add("planned", evidence.planned)
         object.add("reason", evidence.reason)
-        object.add("saidSleep", evidence.saidSleep)
+        object.add("saidSleep", evidence.announcedSleep)
         object.add("isDisputed", evidence.isDisputed)
         object.add("before", evidence.before?.object)
         object.add("after", evidence.after?.object)
@@ -223,7 +223,7 @@ extension DeviceAbsence {
         isGivenUp = try payload.truth("isGivenUp")
         evidence.planned = try payload.truth("planned")
         evidence.reason = try payload.optionalText("reason")
-        evidence.saidSleep = try payload.truth("saidSleep")
+        evidence.announcedSleep = try payload.truth("saidSleep")
         evidence.isDisputed = try payload.truth("isDisputed")
         evidence.before = try payload.optional("before", DeviceState.Report.init)
         evidence.after = try payload.optional("after", DeviceState.Report.init)

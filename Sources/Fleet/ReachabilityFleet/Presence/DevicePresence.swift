@@ -49,7 +49,7 @@ package struct DevicePresence: Hashable, Sendable {
     package private(set) var session: String?
     package private(set) var report: DeviceState.Report?
     /// The time of the last message, by the hub's clock; nil if only retained messages arrived.
-    package private(set) var heard: Duration?
+    package private(set) var lastMessage: Duration?
     /// The time from which messages of the machine were expected: its first message, including retained ones, or the
     /// last reconnection of the broker.
     private var listening: Duration?
@@ -59,14 +59,14 @@ package struct DevicePresence: Hashable, Sendable {
     package init() {}
 
     /// Creates a presence that was read from the store.
-    package init(standing: Standing, session: String?, report: DeviceState.Report?, heard: Duration?) {
-        (self.standing, self.session, self.report, self.heard) = (standing, session, report, heard)
+    package init(standing: Standing, session: String?, report: DeviceState.Report?, lastMessage: Duration?) {
+        (self.standing, self.session, self.report, self.lastMessage) = (standing, session, report, lastMessage)
     }
 
     /// The time at which the machine counts as silent if no message arrives; nil if that cannot happen.
     package var deadline: Duration? {
         guard standing == .online || standing == .unknown, !isBrokerAway, let report,
-            let since = [heard, listening].compactMap(\.self).max()
+            let since = [lastMessage, listening].compactMap(\.self).max()
         else { return nil }
         return since + report.refresh * Self.missedReports
     }
@@ -84,7 +84,7 @@ package struct DevicePresence: Hashable, Sendable {
         }
         guard session == nil || session == state.session else { return .none }
         (session, self.report) = (state.session, report)
-        if !isRetained { heard = now }
+        if !isRetained { lastMessage = now }
         standing = state.standing == .sleeping ? .sleeping : .leaving
         return .left
     }
@@ -92,7 +92,7 @@ package struct DevicePresence: Hashable, Sendable {
     /// Advances the time.
     package mutating func pass(to now: Duration) -> Change {
         guard let deadline, now >= deadline else { return .none }
-        let since = heard ?? listening ?? now
+        let since = lastMessage ?? listening ?? now
         standing = .silent
         return .becameSilent(since: since)
     }
@@ -113,7 +113,7 @@ package struct DevicePresence: Hashable, Sendable {
         session = will.session
         guard standing == .online || standing == .unknown else { return .none }
         standing = .silent
-        return .becameSilent(since: heard ?? now)
+        return .becameSilent(since: lastMessage ?? now)
     }
 
     private mutating func remember(_ state: DeviceState, _ report: DeviceState.Report) -> Change {
@@ -123,9 +123,9 @@ package struct DevicePresence: Hashable, Sendable {
     }
 
     private mutating func update(_ state: DeviceState, _ report: DeviceState.Report, at now: Duration) -> Change {
-        let (before, last, was) = (self.report, heard ?? listening ?? now, standing)
+        let (before, last, was) = (self.report, lastMessage ?? listening ?? now, standing)
         let isSameSession = session == state.session
-        (session, self.report, heard, standing) = (state.session, report, now, .online)
+        (session, self.report, lastMessage, standing) = (state.session, report, now, .online)
         if before == nil, was == .unknown { return .arrived }
         if isSameSession, was == .online || was == .unknown { return .none }
         return .returned(Absence(before: before, after: report, standing: was, since: last, until: now))
@@ -150,7 +150,7 @@ package struct DeviceAbsence: Hashable, Sendable {
 
     /// True if the absence has ended and all facts are known, or the absence was announced.
     package var isOver: Bool {
-        if evidence.planned || evidence.saidSleep { return true }
+        if evidence.planned || evidence.announcedSleep { return true }
         return until != nil && (evidence.hasAllEvents || isGivenUp)
     }
 
@@ -245,7 +245,7 @@ package enum SilenceVerdict: Hashable, Sendable {
 package struct SilenceEvidence: Hashable, Sendable {
     package var planned = false
     package var reason: String?
-    package var saidSleep = false
+    package var announcedSleep = false
     /// True if the machine that came back may be another one with the same name.
     package var isDisputed = false
     /// The last report before the absence; nil if there was none.
@@ -268,12 +268,12 @@ package struct SilenceEvidence: Hashable, Sendable {
     /// The verdict, by the table of the type.
     package var verdict: SilenceVerdict {
         if planned { return .planned(reason: reason) }
-        guard let after else { return saidSleep ? .sleep : .unexplained }
+        guard let after else { return announcedSleep ? .sleep : .unexplained }
         if isDisputed { return .unexplained }
         let isSameBoot = before.map { $0.boot == after.boot } ?? true
         if isSameBoot, let outage = covering(after) { return .outage(outage) }
         if !isSameBoot { return .power }
-        if saidSleep || sleptMostly(after) { return .sleep }
+        if announcedSleep || sleptMostly(after) { return .sleep }
         if unobserved { return .unobserved }
         guard hasAllEvents else { return .unexplained }
         return neighbours > 0 ? .site : .beyond

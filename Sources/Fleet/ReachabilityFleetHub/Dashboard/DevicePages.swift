@@ -100,7 +100,7 @@ extension HubAPI {
         let verdict = view.hub.verdict(of: device.place) ?? .unexplained
         return PageParts.facts([
             ("Site", "<a href=\"\(FleetLink.site(device.place.site))\">\(device.place.site)</a>"),
-            ("Last message", device.presence.heard.map { clock.time($0) }),
+            ("Last message", device.presence.lastMessage.map { clock.time($0) }),
             ("Reports its state", report.map { "every \($0.refresh.wholeUnits)" }),
             ("Internet", device.presence.standing == .online ? report?.path.map { "\($0)" } : nil),
             ("Boot", report.map { "<code>\($0.boot)</code>" }),

@@ -29,8 +29,8 @@ struct HubView {
     func headline(of sites: [HubSite]) -> (account: LedgerAccount, sentence: String) {
         func count(_ standing: DevicePresence.Standing) -> Int { sites.reduce(0) { $0 + $1.count(standing) } }
         let (all, away) = (sites.reduce(0) { $0 + $1.deviceCount }, count(.sleeping) + count(.leaving))
-        let (affected, unheard) = (HubSite.affected(at: sites), count(.unknown))
-        let states = affected.isEmpty && unheard > 0 ? [(words: "not known yet", count: unheard)] : affected
+        let (affected, unknownCount) = (HubSite.affected(at: sites), count(.unknown))
+        let states = affected.isEmpty && unknownCount > 0 ? [(words: "not known yet", count: unknownCount)] : affected
         guard let first = states.first else {
             if away > 0 { return (.up, "\(all - away) of \(all) machines are online, \(away) asleep or shut down") }
             return (.up, all == 1 ? "The machine is online" : "All \(all) machines are online")
@@ -90,7 +90,7 @@ struct HubView {
         switch device.presence.standing {
         case .online: faults[device.place]?.start ?? device.gap?.until
         case .silent, .leaving, .sleeping: device.gap?.since
-        case .unknown: device.presence.heard
+        case .unknown: device.presence.lastMessage
         }
     }
 }

@@ -39,7 +39,7 @@ package final class BrokerFollower: Sendable {
         var path: Cancellation?
         var status = Status()
         /// The function to call after the last message of the hub.
-        var farewell: OneShot?
+        var stopping: OneShot?
     }
 
     private let options: HubOptions
@@ -161,7 +161,7 @@ package final class BrokerFollower: Sendable {
     /// Records a failed attempt. Returns true if another attempt starts with MQTT 3.1.1.
     private func fallsBack(_ error: BrokerError?) -> Bool {
         state.withLock { state in
-            guard state.farewell == nil else { return false }
+            guard state.stopping == nil else { return false }
             return state.link.fallsBack(error, at: clock())
         }
     }
@@ -208,20 +208,20 @@ package final class BrokerFollower: Sendable {
     private func connectionEnded(_ error: BrokerError?) {
         var problem = error.map { "\($0)" } ?? "the connection was closed"
         let now = clock()
-        let (isNew, farewell) = state.withLock { state in
+        let (isNew, stopping) = state.withLock { state in
             _ = state.link.connectionEnded(error?.cause, at: now, chance: .random(in: 0...1))
             if state.link.hasConflict {
                 problem = "\(BrokerError(options.broker, .nameConflict(options.name, option: "--name")))"
             }
-            if state.isConnectionRecorded, state.farewell == nil { writer.brokerDisconnected() }
+            if state.isConnectionRecorded, state.stopping == nil { writer.brokerDisconnected() }
             defer {
                 (state.attempt, state.isConnectionRecorded) = (nil, false)
                 (state.connection, state.status.isConnected) = (nil, false)
                 state.status.problem = problem
             }
-            return (state.status.problem != problem, state.farewell)
+            return (state.status.problem != problem, state.stopping)
         }
-        if let farewell { return farewell.run() }
+        if let stopping { return stopping.run() }
         if isNew { logger?.warning("\(problem); retrying") }
         perform(nil)
     }
@@ -230,7 +230,7 @@ package final class BrokerFollower: Sendable {
         let connection = state.withLock { state in
             state.path.take()?.cancel()
             state.timer.take()?.cancel()
-            state.farewell = done
+            state.stopping = done
             return state.connection
         }
         guard let connection else { return done.run() }

@@ -14,7 +14,7 @@ extension Hub {
         object.add("device", device.place.device)
         object.add("standing", presence.standing.rawValue)
         object.add("path", presence.standing == .online ? presence.report?.path : nil)
-        object.add("heard", presence.heard.map { Timestamp(real: $0).text })
+        object.add("lastMessage", presence.lastMessage.map { Timestamp(real: $0).text })
         object.add("boot", presence.report?.boot)
         object.add("session", presence.session)
         object.add("clockOffsetMilliseconds", optional: device.clock.offset?.milliseconds)
@@ -34,8 +34,8 @@ extension Hub {
         if presence.standing != .online, let gap = device.gap, gap.until == nil {
             let verdict = verdict(of: device.place) ?? .unexplained
             words += " since \(Timestamp(real: gap.since).text), \(verdict.text)"
-        } else if let heard = presence.heard {
-            words += ", heard \(Timestamp(real: heard).text)"
+        } else if let lastMessage = presence.lastMessage {
+            words += ", last message \(Timestamp(real: lastMessage).text)"
         }
         return words
     }

@@ -175,19 +175,19 @@ extension CheckReport {
     }
 
     private var portal: [CheckStep] {
-        let said = probes.first { $0.evidence.portal != nil }
+        let announced = probes.first { $0.evidence.portal != nil }
         // A page at the address of a name that does not exist counts only if the verdict is a portal.
         let signs = probes.filter {
             $0.looksCaptive && ($0.request.subject != .inventedAddress || verdict.failurePoint == .portal)
         }
-        if signs.isEmpty, said == nil {
+        if signs.isEmpty, announced == nil {
             let asked = probes.filter { $0.request.subject == .unassigned && $0.outcome != .cancelled }
             guard let first = asked.first else { return [] }
             let isSilent = asked.contains(where: \.ran)
             return [step(.portal, isSilent, isSilent ? "no device answers in place of other hosts" : first.words)]
         }
-        let captive = said?.evidence.portal?.isCaptive == true
-        let url = said?.evidence.portal?.userPortalURL ?? signs.lazy.compactMap(\.evidence.http?.location).first
+        let captive = announced?.evidence.portal?.isCaptive == true
+        let url = announced?.evidence.portal?.userPortalURL ?? signs.lazy.compactMap(\.evidence.http?.location).first
         let text =
             captive || signs.isEmpty
             ? "the captive portal API reports that \(captive ? "a" : "no") login is required"

@@ -108,7 +108,7 @@ struct CheckSite: Sendable {
     private static func portal(_ options: CheckOptions, _ lines: [Line]) -> CheckOptions.Anchor? {
         let paths = lines.map(\.path)
         let indices = paths.compactMap(\.interface?.index)
-        if let heard = indices.lazy.compactMap({ options.announcedPortals[$0] }).first { return heard }
+        if let announced = indices.lazy.compactMap({ options.announcedPortals[$0] }).first { return announced }
         guard options.networkNamespace == .current else { return nil }
         return paths.lazy.compactMap { path in
             path.interface.flatMap { NetworkdFiles.portal(ofInterface: $0.index, source: path.source) }

@@ -47,10 +47,10 @@ final class PortalAnnouncements: Sendable {
         }
     }
 
-    private func take(_ heard: [RouterOptions], on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) {
-        var isNews = false
-        for message in heard { isNews = take(message) || isNews }
-        guard isNews else { return }
+    private func take(_ messages: [RouterOptions], on queue: DispatchQueue, _ changed: @escaping @Sendable () -> Void) {
+        var hasChanged = false
+        for message in messages { hasChanged = take(message) || hasChanged }
+        guard hasChanged else { return }
         // Each change starts a round, and any host on the link can send router advertisements, so changes are rate limited.
         let wait: Duration? = state.withLock { state in
             guard !state.isNotifying else { return nil }
@@ -68,17 +68,17 @@ final class PortalAnnouncements: Sendable {
     ///
     /// - Returns: Whether an API has changed.
     func take(_ message: RouterOptions) -> Bool {
-        var isNews = false
+        var hasChanged = false
         for text in RouterOption.portals(in: message.bytes) {
             // A network without a portal may announce this URN (RFC 8910, section 2).
             let server = text == Self.unrestricted ? nil : try? CheckOptions.Anchor(text)
-            isNews =
+            hasChanged =
                 state.withLock { state in
                     defer { state.servers[message.interface] = server }
                     return state.servers[message.interface] != server
-                } || isNews
+                } || hasChanged
         }
-        return isNews
+        return hasChanged
     }
 
     private static let unrestricted = "urn:ietf:params:capport:unrestricted"

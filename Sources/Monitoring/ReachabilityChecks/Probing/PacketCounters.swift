@@ -81,11 +81,11 @@ final class UnsolicitedPackets: Sendable {
 
     private let namespace: NetworkNamespace
     /// The dropped packets and the duration of the count; nil before it.
-    private let heard: Locked<(dropped: [AddressFamily: Int], time: Duration)?>
+    private let counted: Locked<(dropped: [AddressFamily: Int], time: Duration)?>
 
-    init(in namespace: NetworkNamespace, heard: [AddressFamily: Int]? = nil) {
+    init(in namespace: NetworkNamespace, counted: [AddressFamily: Int]? = nil) {
         self.namespace = namespace
-        self.heard = Locked(heard.map { ($0, Self.length) })
+        self.counted = Locked(counted.map { ($0, Self.length) })
     }
 
     /// Counts once. If the task is cancelled, there is no count.
@@ -95,7 +95,7 @@ final class UnsolicitedPackets: Sendable {
             let (before, begun) = (PacketCounters(in: namespace), ContinuousClock.now)
             try await Task.sleep(for: Self.length)
             let dropped = PacketCounters(in: namespace).dropped(since: before)
-            heard.withLock { $0 = (dropped, .now - begun) }
+            counted.withLock { $0 = (dropped, .now - begun) }
         } catch {
             return
         }
@@ -104,17 +104,17 @@ final class UnsolicitedPackets: Sendable {
     /// Subtracts the unsolicited packets from the packets that were dropped during `time`. Their number is extrapolated from the count,
     /// plus the statistical error of a short count. If there was time for a count but none was made, returns zero for each family.
     func removed(from dropped: [AddressFamily: Int], in time: Duration) -> [AddressFamily: Int] {
-        guard let heard = heard.withLock(\.self) else {
+        guard let counted = counted.withLock(\.self) else {
             return time < Self.begin + Self.length ? dropped : dropped.mapValues { _ in 0 }
         }
         return dropped.reduce(into: [:]) { rest, entry in
-            let noise = Self.most(heard.dropped[entry.key] ?? 0) * (time / heard.time)
+            let noise = Self.most(counted.dropped[entry.key] ?? 0) * (time / counted.time)
             rest[entry.key] = max(0, entry.value - Int(noise.rounded(.up)))
         }
     }
 
     /// Returns the upper bound of a random count: its error is about its square root, and one more packet may have been missed.
-    private static func most(_ heard: Int) -> Double {
-        heard <= 0 ? 0 : Double(heard) + Double(heard).squareRoot() + 1
+    private static func most(_ counted: Int) -> Double {
+        counted <= 0 ? 0 : Double(counted) + Double(counted).squareRoot() + 1
     }
 }

@@ -4,11 +4,11 @@ import NetworkReachability
 /// Captive networks (RFC 8952).
 enum PortalStage {
     static func judge(_ view: FamilyView) -> Finding? {
-        if let said = view.results.first(where: { $0.evidence.portal?.isCaptive == true }) {
-            let url = said.evidence.portal?.userPortalURL.map { ": open \($0)" } ?? ""
-            let left = said.evidence.portal?.secondsRemaining.map { ", \($0) s left" } ?? ""
+        if let announced = view.results.first(where: { $0.evidence.portal?.isCaptive == true }) {
+            let url = announced.evidence.portal?.userPortalURL.map { ": open \($0)" } ?? ""
+            let left = announced.evidence.portal?.secondsRemaining.map { ", \($0) s left" } ?? ""
             let text = "the captive portal API reports that a login is required\(url)\(left)"
-            return Finding(.portal, .captive, .proven, text, [said])
+            return Finding(.portal, .captive, .proven, text, [announced])
         }
         // A portal cannot show the certificate of another host, but it may let connections to some hosts pass.
         guard !view.isVerified || view.standing == .failed else { return nil }
@@ -73,14 +73,14 @@ enum AnchorStage {
     static func unproven(_ view: FamilyView) -> Finding? {
         let anchors = view.results.filter { $0.isAnchor && !$0.isEcho }
         guard !anchors.isEmpty, view.standing == .failed else { return nil }
-        let spoken = anchors.filter(\.peerAnswered)
+        let answered = anchors.filter(\.peerAnswered)
         let servers = view.farServers.filter(\.answersBeyondEchoes)
         var finding: Finding?
         if anchors.allSatisfy(\.isRefusedHere) {
             let hosts = Set(anchors.map(\.anchorHost)).sorted().joined(separator: ", ")
             finding = LocalStage.refusal(of: anchors, to: "the anchor \(hosts)")
-        } else if !spoken.isEmpty {
-            finding = certificate(spoken) ?? unprovenAnswer(spoken)
+        } else if !answered.isEmpty {
+            finding = certificate(answered) ?? unprovenAnswer(answered)
         } else if anchors.allSatisfy({ $0.outcome == .invalid(.nameNotFound) }) {
             let hosts = Set(anchors.map(\.anchorHost)).sorted().joined(separator: ", ")
             finding = Finding(.dns, .nameNotFound, .likely, "the name \(hosts) of the anchor does not exist", anchors)

@@ -234,7 +234,7 @@ extension MonitoringService {
         to ended: Duration
     ) -> Duration? {
         var pause: Duration?
-        var isNews = false
+        var hasChanged = false
         record { state, _ in
             // A result of an older path is discarded.
             guard var watch = state.checks[name], watch.turn == turn, let path = watch.path else { return [] }
@@ -260,10 +260,10 @@ extension MonitoringService {
                 interface: path.interface?.name,
                 now: end
             )
-            isNews = !events.isEmpty
+            hasChanged = !events.isEmpty
             return events
         }
-        if isNews { explain(name) }
+        if hasChanged { explain(name) }
         return pause
     }
 }
