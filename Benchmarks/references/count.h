@@ -1,4 +1,4 @@
-// Receives for ever and counts; SIGUSR1 makes it print the counts.
+// Receives and counts messages until it is ended. SIGUSR1 prints the counts.
 #pragma once
 
 #include <signal.h>
@@ -12,8 +12,8 @@ static inline void on_signal(int signal) {
     asked = 1;
 }
 
-/// One line at the start, and one for each SIGUSR1 that comes while it sleeps: CLOCK_MONOTONIC nanoseconds, messages
-/// received, those among them that may matter to everybody (not about a route, or about a default route), overruns.
+/// Prints one line at the start, and one for each SIGUSR1 that arrives while it waits: CLOCK_MONOTONIC nanoseconds, received
+/// messages, the messages that may affect every target (not about a route, or about a default route), and overruns.
 static inline void count_for_ever(int events) {
     struct sigaction action = {.sa_handler = on_signal};  // Without SA_RESTART: recv ends.
     sigaction(SIGUSR1, &action, NULL);

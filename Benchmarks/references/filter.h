@@ -1,5 +1,5 @@
-// A classic BPF filter that drops the route messages of prefixes which cover none of a few targets. It runs in the
-// process that makes the change, before anything is queued: what it drops wakes nobody and fills no buffer.
+// A classic BPF filter that drops route messages for prefixes that cover none of a few targets. It runs in the process that
+// makes the change, before a message is queued. A dropped message wakes no process and fills no buffer.
 #pragma once
 
 #include <linux/filter.h>
@@ -7,9 +7,9 @@
 
 #include "targets.h"
 
-enum { FILTER_TARGETS = 24 };  // Jumps reach 255 instructions far.
+enum { FILTER_TARGETS = 24 };  // A jump skips at most 255 instructions.
 
-/// For IPv6 the first 32 bits decide: too much may pass, never too little.
+/// For IPv6 only the first 32 bits are compared. The filter may accept irrelevant messages, but drops no relevant one.
 static inline void attach_filter(int fd, const struct targets *targets) {
     enum { DESTINATION = 0, LENGTH = 1, ATTRIBUTES = NLMSG_HDRLEN + sizeof(struct rtmsg) };
     struct sock_filter program[32 + 2 * 16 + 5 * FILTER_TARGETS];
@@ -17,7 +17,7 @@ static inline void attach_filter(int fd, const struct targets *targets) {
 #define DO(code, k) program[n++] = (struct sock_filter)BPF_STMT(code, k)
 #define IF(code, k, then, otherwise) program[n++] = (struct sock_filter)BPF_JUMP(code, k, then, otherwise)
 #define PASS DO(BPF_RET | BPF_K, 0xffffffff)
-    // The type is in the byte order of the machine; loads take the network's.
+    // The type is in the byte order of the machine. Loads use network byte order.
     DO(BPF_LD | BPF_H | BPF_ABS, offsetof(struct nlmsghdr, nlmsg_type));
     IF(BPF_JMP | BPF_JEQ | BPF_K, htons(RTM_NEWROUTE), 2, 0);
     IF(BPF_JMP | BPF_JEQ | BPF_K, htons(RTM_DELROUTE), 1, 0);
@@ -28,7 +28,7 @@ static inline void attach_filter(int fd, const struct targets *targets) {
     IF(BPF_JMP | BPF_JGT | BPF_K, 32, 0, 1);
     DO(BPF_LD | BPF_IMM, 32);
     DO(BPF_ST, LENGTH);
-    // Offset of the destination, its first word, and in X the number of its bits that do not count.
+    // The offset of the destination, its first word, and in X the number of its bits that are not compared.
     DO(BPF_LD | BPF_IMM, ATTRIBUTES);
     DO(BPF_LDX | BPF_IMM, RTA_DST);
     DO(BPF_LD | BPF_W | BPF_ABS, SKF_AD_OFF + SKF_AD_NLATTR);

@@ -1,4 +1,4 @@
-// The floor with a filter: `filtered-listen ADDRESS ...` receives what concerns these few addresses.
+// The lower bound of the cost with a filter: `filtered-listen ADDRESS ...` receives the messages that affect these few addresses.
 #include "count.h"
 #include "filter.h"
 
@@ -10,7 +10,7 @@ int main(int count, char **arguments) {
         return 64;
     }
     int events = open_netlink(0);
-    attach_filter(events, &targets);  // First, so that nothing passes by it.
+    attach_filter(events, &targets);  // The filter is attached first, so that it applies to every message.
     join_events(events);
     count_for_ever(events);
 }

@@ -1,4 +1,4 @@
-// GLib's GNetworkMonitor as it comes: a line whenever it says that the network changed. Built if gio-2.0 is there.
+// GLib's GNetworkMonitor with its defaults. Prints a line for each of its change signals. Built if gio-2.0 is installed.
 #include <gio/gio.h>
 #include <stdio.h>
 #include <time.h>

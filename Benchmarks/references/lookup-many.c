@@ -1,9 +1,9 @@
-// The honest monitor in C for many addresses: drain, see whom it concerns, wait for the change by a link query, look
-// up those alone, many in one send, print what changed. The current state of all first, a line for each:
-// CLOCK_MONOTONIC nanoseconds, status, interface, address.
+// A complete monitor in C for many addresses. It reads all pending messages, finds the affected addresses, waits for the change
+// with a link query, looks up only these addresses, many in one system call, and prints the changes. It first prints the current
+// state of all addresses, one line for each: CLOCK_MONOTONIC nanoseconds, status, interface, address.
 //
 // lookup-many [--plain] [--file FILE] [ADDRESS ...]
-// --plain: without repeating each lookup with its source, that is, the lookups alone.
+// --plain: lookups are not repeated with their source.
 #define _GNU_SOURCE
 #include <poll.h>
 
@@ -19,14 +19,14 @@ struct monitor {
     int events, questions;
 };
 
-/// One lookup of a batch and what came of it.
+/// One lookup of a batch, and its result.
 struct question {
     struct target *target;
     bool found;
     struct path path;
 };
 
-// MARK: whom it concerns
+// MARK: affected addresses
 
 static void concern(struct monitor *monitor, int first, int end) {
     memset(monitor->concerned + first, true, (end - first) * sizeof(bool));
@@ -59,11 +59,11 @@ static void drain(struct monitor *monitor) {
     }
 }
 
-// MARK: asking
+// MARK: lookups
 
-/// Sends the batch at once and takes the answers, each a datagram of its own, by as few calls as there can be.
+/// Sends the batch with one call, and receives the answers, which are separate datagrams, with as few calls as possible.
 static void ask_batch(int fd, struct question *batch, int count, bool with_source) {
-    static uint32_t sequence = 1u << 31;  // Apart from those of ask().
+    static uint32_t sequence = 1u << 31;  // A separate range from that of ask().
     static char requests[BATCH * REQUEST] __attribute__((aligned(NLMSG_ALIGNTO)));
     static char answers[BATCH][ANSWER] __attribute__((aligned(NLMSG_ALIGNTO)));
     uint32_t first = sequence;
@@ -120,7 +120,7 @@ static void judge(struct monitor *monitor, struct links *links, struct question 
         reachable = reachable && (link.flags & IFF_UP) && (link.flags & IFF_LOWER_UP);
         int interface = reachable ? link.index : 0;
         if (target->reachable == reachable && target->interface == interface) continue;
-        bool told = target->reachable == reachable;  // As `reachability watch` without --paths: the status alone.
+        bool told = target->reachable == reachable;  // Only the status counts, as for `reachability watch` without --paths.
         target->reachable = reachable;
         target->interface = interface;
         if (!told) print_target(target, link.name);
@@ -134,7 +134,7 @@ static void evaluate_concerned(struct monitor *monitor) {
     for (int i = 0; i < monitor->targets.count; i++) {
         if (!monitor->concerned[i]) continue;
         monitor->concerned[i] = false;
-        if (links.count == 0) link_of(monitor->questions, &links, 1);  // The barrier.
+        if (links.count == 0) link_of(monitor->questions, &links, 1);  // The query waits for the end of the change.
         batch[count++] = (struct question){.target = &monitor->targets.all[i]};
         if (count == BATCH) {
             judge(monitor, &links, batch, count);

@@ -1,4 +1,4 @@
-// One evaluation, one line: what a one-shot costs when nothing but the questions is paid for.
+// One evaluation and one line of output: the cost of a single query without any other work.
 #include "lookup.h"
 
 int main(void) {

@@ -1,5 +1,5 @@
-// The honest monitor in C: drain, ask the kernel, print only what changed. The current state first.
-// --paths: a changed interface, gateway or source is a change too.
+// A complete monitor in C. It prints the current state, then reads all pending messages, queries the kernel, and prints changes.
+// --paths: also prints changes of interface, gateway and source.
 #include <poll.h>
 
 #include "lookup.h"

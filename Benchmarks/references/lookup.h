@@ -1,9 +1,9 @@
-// One evaluation of "does the network at large have a path?", asked of the kernel, no state kept.
+// One evaluation of whether the internet has a path, by queries to the kernel, without stored state.
 #pragma once
 
 #include "netlink.h"
 
-/// Where packets would leave. All bytes count when two are compared, so there is no padding in it.
+/// The path of packets. It has no padding, because two values are compared byte by byte.
 struct path {
     int reachable;
     int family;
@@ -18,7 +18,7 @@ struct link {
     char name[IF_NAMESIZE];
 };
 
-/// Links already asked for within one evaluation.
+/// The links that were queried in one evaluation.
 struct links {
     int count;
     struct link known[8];
@@ -45,7 +45,7 @@ static inline struct link link_of(int fd, struct links *links, int index) {
     return link;
 }
 
-/// Writes the request of a plain route lookup, from `source` if given; its length.
+/// Writes the request of a route lookup, from `source` if given. Returns its length.
 static inline size_t put_lookup(char *place, uint32_t sequence, int family, const void *destination,
                                 const void *source) {
     size_t length = family == AF_INET ? 4 : 16;
@@ -66,7 +66,7 @@ static inline size_t put_lookup(char *place, uint32_t sequence, int family, cons
     return request.header.nlmsg_len;
 }
 
-/// The answer of a lookup. False without a unicast or local route.
+/// Reads the answer of a lookup. Returns false without a unicast or local route.
 static inline bool parse_lookup(struct nlmsghdr *header, int family, struct path *path) {
     *path = (struct path){.family = family};
     struct rtmsg *route = NLMSG_DATA(header);
@@ -89,7 +89,7 @@ static inline bool look_up(int fd, int family, const void *destination, const vo
     return parse_lookup((struct nlmsghdr *)answer, family, path);
 }
 
-/// A source that can send to the world: there, and neither ::1 nor link-local.
+/// Returns whether a source can send to the internet: it is set, and is neither ::1 nor link-local.
 static inline bool source_is_usable(const struct path *path) {
     static const unsigned char none[16], loopback[16] = {[15] = 1};
     if (memcmp(path->source, none, 16) == 0 || memcmp(path->source, loopback, 16) == 0) return false;
@@ -98,7 +98,7 @@ static inline bool source_is_usable(const struct path *path) {
 
 static inline bool has_path(int fd, struct links *links, int family, const void *destination, struct path *path) {
     if (!look_up(fd, family, destination, NULL, path) || !source_is_usable(path)) return false;
-    struct path repeated;  // As an IPv4 socket does, which meets rules on the source only then.
+    struct path repeated;  // An IPv4 socket does the same. Only this second lookup applies rules on the source.
     if (family == AF_INET && !look_up(fd, family, destination, path->source, &repeated)) return false;
     struct link link = link_of(fd, links, path->interface);
     memcpy(path->name, link.name, sizeof path->name);
@@ -106,7 +106,7 @@ static inline bool has_path(int fd, struct links *links, int family, const void 
     return (link.flags & needed) == needed;
 }
 
-/// The path of a majority of well-known public addresses, IPv4 or else IPv6.
+/// Returns the path of a majority of well-known public addresses, of IPv4, otherwise of IPv6.
 static inline struct path evaluate(int fd, int last_interface) {
     static const char *const ipv4[] = {"1.1.1.1",  "8.8.8.8",    "9.9.9.9",        "208.67.222.222",
                                        "4.2.2.2",  "64.6.64.6",  "193.110.81.0",   "198.41.0.4"};
@@ -115,7 +115,7 @@ static inline struct path evaluate(int fd, int last_interface) {
     const struct { int family, count; const char *const *texts; } sets[] = {{AF_INET, 8, ipv4}, {AF_INET6, 5, ipv6}};
 
     struct links links = {0};
-    link_of(fd, &links, last_interface);  // The barrier: waits for the change that rang the bell.
+    link_of(fd, &links, last_interface);  // The query waits for the end of the change that caused the event.
     for (int set = 0; set < 2; set++) {
         struct path found = {0};
         int yes = 0, no = 0, majority = sets[set].count / 2 + 1;

@@ -1,5 +1,5 @@
-// What the reference programs share: sockets, the clock, one request and its answer. Raw netlink, so that nothing
-// stands between them and the kernel: they are the floor that a library is measured against.
+// The common functions of the reference programs: sockets, the clock, one request and its answer. They use netlink without a
+// library, because they are the lower bound that a library is compared with.
 #pragma once
 
 #include <arpa/inet.h>
@@ -38,7 +38,7 @@ static inline int open_netlink(int flags) {
     return fd;
 }
 
-/// Subscribes to everything that can change a path.
+/// Subscribes to all events that can change a path.
 static inline void join_events(int fd) {
     static const int groups[] = {
         RTNLGRP_LINK,      RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR, RTNLGRP_IPV4_ROUTE,   RTNLGRP_IPV6_ROUTE,
@@ -54,7 +54,7 @@ static inline int open_events(int flags) {
     return fd;
 }
 
-/// Sends one request and leaves its answer in `answer`; the answer's errno, or 0.
+/// Sends one request and stores its answer in `answer`. Returns the errno of the answer, or 0.
 static inline int ask(int fd, struct nlmsghdr *request, char *answer, size_t capacity) {
     static uint32_t sequence;
     request->nlmsg_seq = ++sequence;

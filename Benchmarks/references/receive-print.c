@@ -1,4 +1,4 @@
-// The floor of latency: a blocking loop that prints when each notification arrived and judges nothing.
+// The lower bound of the latency: a blocking loop that prints the time of each notification, without evaluating it.
 // One line per datagram: CLOCK_MONOTONIC nanoseconds, message type, and for a route its prefix length, else 0.
 #include "netlink.h"
 

@@ -1,9 +1,9 @@
-// The addresses a program is given, sorted, so that those of a prefix are neighbours.
+// The addresses of the command line, sorted, so that those of a prefix are adjacent.
 #pragma once
 
 #include "netlink.h"
 
-/// Where an address leads; nothing else is kept of it.
+/// The path of an address, without other state.
 struct target {
     int family;
     unsigned char address[16];
@@ -35,7 +35,7 @@ static inline void add_target(struct targets *targets, const char *text) {
     targets->all[targets->count++] = target;
 }
 
-/// ADDRESS ..., or --file FILE with one in each line.
+/// Reads ADDRESS ..., or --file FILE with one address per line.
 static inline struct targets read_targets(char **arguments) {
     struct targets targets = {0};
     for (; *arguments; arguments++) {
@@ -55,7 +55,7 @@ static inline struct targets read_targets(char **arguments) {
     return targets;
 }
 
-/// The first target that is not below the address.
+/// Returns the first target that is not below the address.
 static inline int lower_bound(const struct targets *targets, const struct target *key) {
     int low = 0, high = targets->count;
     while (low < high) {
@@ -66,13 +66,13 @@ static inline int lower_bound(const struct targets *targets, const struct target
     return low;
 }
 
-/// The targets of a prefix: from `*first` to just before `*end`.
+/// Finds the targets of a prefix: from `*first` up to, but not including, `*end`.
 static inline void targets_within(const struct targets *targets, int family, const void *prefix, int length,
                                   int *first, int *end) {
     struct target key = {.family = family};
     memcpy(key.address, prefix, address_length(family));
     *first = lower_bound(targets, &key);
-    // The prefix after this one: the last address of this one, and one more.
+    // The start of the next prefix is the last address of this one plus one.
     for (int bit = length; bit < (int)address_length(family) * 8; bit++) key.address[bit / 8] |= 0x80 >> bit % 8;
     *end = lower_bound(targets, &key);
     if (*end < targets->count && compare_targets(&targets->all[*end], &key) == 0) ++*end;

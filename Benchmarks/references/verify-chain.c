@@ -1,5 +1,5 @@
-// What one evaluation of a chain of three costs in OpenSSL, from its DER to the verdict: signatures, times, purpose, strength and
-// host. The store with the root is made once, as a client's is. Prints the median in nanoseconds.
+// The cost of one evaluation of a chain of three certificates in OpenSSL, from DER to the result: signatures, times, purpose,
+// strength and host. The store with the root is created once, as in a client. Prints the median in nanoseconds.
 //
 // usage: verify-chain DIRECTORY COUNT HOST TIME
 #include <openssl/x509_vfy.h>
@@ -83,7 +83,7 @@ int main(int argc, char **argv) {
 
     long long *times = calloc((size_t)count, sizeof *times);
     if (count < 1 || !times) fail("no count");
-    // The first tenth warms up.
+    // The first tenth is not measured.
     for (int round = -count / 10 - 1; round < count; round++) {
         long long before = now_in_nanoseconds();
         evaluate(store, chain, argv[3], now);

@@ -39,7 +39,7 @@ static int close_keeping_errno(int descriptor) {
 int lab_memory_file(const void *bytes, size_t count) {
     int file = memfd_create("lab", MFD_CLOEXEC);
     if (file < 0) return -1;
-    fchmod(file, 0600);  // Some programs refuse settings that others may write.
+    fchmod(file, 0600);  // Some programs refuse settings that other users may write.
     if (write(file, bytes, count) != (ssize_t)count || lseek(file, 0, SEEK_SET) != 0) return close_keeping_errno(file);
     return file;
 }
@@ -55,7 +55,7 @@ int lab_drop_capability(int capability) {
 }
 
 int lab_become_nobody(void) {
-    // The library's functions would do it to all threads.
+    // The functions of the library would change all threads.
     if (syscall(SYS_setgroups, 0, NULL) < 0) return -1;
     if (syscall(SYS_setresgid, 65534, 65534, 65534) < 0) return -1;
     return (int)syscall(SYS_setresuid, 65534, 65534, 65534);
@@ -111,7 +111,7 @@ int lab_echo_socket(uint16_t port) {
     int fd = bound_socket(SOCK_DGRAM, port);
     int on = 1;
     if (fd < 0) return -1;
-    // Free binding answers also from addresses that are ours by a route of type local alone.
+    // With free binding, the socket also answers from addresses that only a route of type local assigns to this machine.
     if (setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on) < 0 ||
         setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &on, sizeof on) < 0)
         return close_keeping_errno(fd);
@@ -132,7 +132,7 @@ int lab_echo_once(int descriptor) {
         if (item->cmsg_level != IPPROTO_IPV6 || item->cmsg_type != IPV6_PKTINFO) continue;
         struct in6_pktinfo info;
         memcpy(&info, CMSG_DATA(item), sizeof info);
-        info.ipi6_ifindex = 0;  // The way back is for the routes to find.
+        info.ipi6_ifindex = 0;  // The routes select the interface of the answer.
         memcpy(CMSG_DATA(item), &info, sizeof info);
     }
     sendmsg(descriptor, &message, 0);
@@ -178,7 +178,7 @@ int lab_bound_port(int descriptor) {
     struct sockaddr_in6 address;
     socklen_t length = sizeof address;
     if (getsockname(descriptor, (struct sockaddr *)&address, &length) < 0) return -1;
-    return ntohs(address.sin6_port);  // Where sin_port is, too.
+    return ntohs(address.sin6_port);  // sin_port has the same offset.
 }
 
 int lab_accept_once(int descriptor) {
@@ -202,7 +202,7 @@ int lab_connect(const char *address, uint16_t port, int stream) {
     int type = (stream ? SOCK_STREAM : SOCK_DGRAM) | SOCK_NONBLOCK | SOCK_CLOEXEC;
     int fd = socket(is4 ? AF_INET : AF_INET6, type, 0);
     if (fd < 0) return -1;
-    struct linger abrupt = {.l_onoff = 1, .l_linger = 0};  // No connection lingers behind a probe.
+    struct linger abrupt = {.l_onoff = 1, .l_linger = 0};  // No connection stays open after a probe.
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &abrupt, sizeof abrupt);
     if (zone && setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, zone + 1, (socklen_t)strlen(zone + 1)) < 0)
         return close_keeping_errno(fd);

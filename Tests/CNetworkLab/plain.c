@@ -20,7 +20,7 @@ static struct addrinfo *numeric(const char *address, uint16_t port, int family) 
 }
 
 int lab_plain_socket(enum lab_plain_kind kind, const char *source, const char *address, uint16_t port) {
-    // getaddrinfo knows zones of IPv6 alone.
+    // getaddrinfo supports only zones of IPv6.
     char plain[INET6_ADDRSTRLEN + IF_NAMESIZE] = "";
     const char *zone = strchr(address, ':') ? NULL : strchr(address, '%');
     if (strlen(address) >= sizeof plain) { errno = EINVAL; return -1; }
@@ -39,7 +39,7 @@ int lab_plain_socket(enum lab_plain_kind kind, const char *source, const char *a
         if (near) freeaddrinfo(near);
     }
     if (status >= 0) {
-        struct linger abrupt = {.l_onoff = 1, .l_linger = 0};  // No connection lingers behind a question.
+        struct linger abrupt = {.l_onoff = 1, .l_linger = 0};  // No connection stays open after a probe.
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &abrupt, sizeof abrupt);
         status = connect(fd, far->ai_addr, far->ai_addrlen);
         if (status < 0 && errno == EINPROGRESS) status = 0;

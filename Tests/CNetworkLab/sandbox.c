@@ -23,7 +23,7 @@ int lab_sandbox_enter(void) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog filter = {.len = sizeof program / sizeof *program, .filter = program};
-    // Without it only root may; with it a set-user-ID program started here stays what it is.
+    // Without this flag, only root may install a filter. With it, set-user-ID programs started here get no privileges.
     if (geteuid() != 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return -1;
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &filter);
 }
@@ -38,7 +38,7 @@ int lab_sandbox_answer(int sandbox, int error, int milliseconds) {
     if (ioctl(sandbox, SECCOMP_IOCTL_NOTIF_RECV, &question) < 0) return errno == ENOENT || errno == EINTR ? 0 : -1;
     struct seccomp_notif_resp answer = {.id = question.id, .error = -error};
     if (error == 0) answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-    // Who asked may have been killed in the meantime.
+    // The asking process may have been killed in the meantime.
     if (ioctl(sandbox, SECCOMP_IOCTL_NOTIF_SEND, &answer) < 0) return errno == ENOENT ? 0 : -1;
     return 1;
 }

@@ -1,8 +1,8 @@
 #ifndef C_NETWORK_LAB_H
 #define C_NETWORK_LAB_H
 
-// What a network laboratory needs from Linux and Swift cannot import: names behind _GNU_SOURCE, variadic
-// functions and control-message macros. All return -1 and set errno when they fail.
+// Functions of Linux that Swift cannot import: those that require _GNU_SOURCE, variadic functions, and macros of control
+// messages. All return -1 and set errno if they fail.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,73 +17,73 @@ int lab_unshare_network(void);
 /// Moves the calling thread into the network namespace of a descriptor; see setns(2).
 int lab_enter_network(int descriptor);
 
-/// Shows a file at a second path; see mount(2), MS_BIND.
+/// Mounts a file at a second path; see mount(2), MS_BIND.
 int lab_bind_mount(const char *source, const char *target);
 
-/// Takes a mount away at once; see umount2(2), MNT_DETACH.
+/// Unmounts a path immediately; see umount2(2), MNT_DETACH.
 int lab_unmount(const char *target);
 
-/// An anonymous file holding these bytes, read from its beginning; see memfd_create(2).
+/// Creates an anonymous file with these bytes, whose position is its start; see memfd_create(2).
 int lab_memory_file(const void *bytes, size_t count);
 
-/// A descriptor that becomes readable when the process ends; see pidfd_open(2).
+/// Returns a descriptor that becomes readable when the process ends; see pidfd_open(2).
 int lab_process_descriptor(pid_t process);
 
-/// Takes a capability from the calling thread, as far as it uses any; see capset(2), capabilities(7).
+/// Removes a capability from the effective set of the calling thread; see capset(2), capabilities(7).
 int lab_drop_capability(int capability);
 
-/// Makes the calling thread, and no other, one of the user and group 65534, without capabilities; see setresuid(2).
+/// Changes the user and the group of the calling thread, and of no other thread, to 65534, without capabilities; see setresuid(2).
 int lab_become_nobody(void);
 
-/// Gives the calling thread a table of descriptors of its own, full but for so many; see unshare(2), CLONE_FILES.
+/// Gives the calling thread a separate table of descriptors that has only this number of free descriptors; see unshare(2), CLONE_FILES.
 int lab_leave_descriptors(int count);
 
-/// A pipe that children do not inherit; see pipe2(2), O_CLOEXEC.
+/// Creates a pipe that child processes do not inherit; see pipe2(2), O_CLOEXEC.
 int lab_pipe(int ends[2]);
 
-/// Makes reads return at once; see O_NONBLOCK.
+/// Makes reads return immediately; see O_NONBLOCK.
 int lab_set_nonblocking(int descriptor);
 
-/// A tun device without packet headers, made or attached in the thread's namespace; see TUNSETIFF.
+/// Creates a tun device without packet headers in the thread's namespace, or attaches to an existing one; see TUNSETIFF.
 int lab_tun_open(const char *name);
 
-/// Whether the tun device outlives its descriptor; see TUNSETPERSIST.
+/// Sets whether the tun device continues to exist after its descriptor is closed; see TUNSETPERSIST.
 int lab_tun_set_persistent(int descriptor, int persistent);
 
-/// The hardware type (ARPHRD_...) of a tun device that is down; see TUNSETLINK.
+/// Sets the hardware type (ARPHRD_...) of a tun device that is down; see TUNSETLINK.
 int lab_tun_set_hardware_type(int descriptor, int type);
 
-/// Plugs or unplugs the tun device's cable; see TUNSETCARRIER.
+/// Sets or removes the carrier of the tun device; see TUNSETCARRIER.
 int lab_tun_set_carrier(int descriptor, int carrier);
 
-/// A UDP socket for IPv4 and IPv6 that learns the address each datagram was sent to.
+/// Creates a UDP socket for IPv4 and IPv6 that receives the destination address of each datagram.
 int lab_echo_socket(uint16_t port);
 
-/// Sends one waiting datagram back, from the address it was sent to. Returns 0 when none waits.
+/// Returns one pending datagram to its sender, from the address it was sent to. The result is 0 if none is pending.
 int lab_echo_once(int descriptor);
 
-/// A TCP socket listening for IPv4 and IPv6.
+/// Creates a TCP socket that listens for IPv4 and IPv6.
 int lab_listening_socket(uint16_t port);
 
-/// Accepts one waiting connection, which children do not inherit; see accept4(2). -1 when none waits.
+/// Accepts one pending connection, which child processes do not inherit; see accept4(2). Returns -1 if none is pending.
 int lab_accept(int descriptor);
 
-/// The port a socket is bound to, or -1; see getsockname(2).
+/// Returns the port that a socket is bound to, or -1; see getsockname(2).
 int lab_bound_port(int descriptor);
 
-/// Accepts and closes one waiting connection. Returns 0 when none waits.
+/// Accepts and closes one pending connection. Returns 0 if none is pending.
 int lab_accept_once(int descriptor);
 
-/// Binds a UDP socket, or one of TCP (stream), to a numeric address, which may have a zone (`fe80::1%r0`), see getaddrinfo(3), and need not
-/// exist yet, see IP_FREEBIND of ip(7). `::` is for IPv6 only. An absolute path is that of a Unix socket, see unix(7).
+/// Binds a UDP or TCP (stream) socket to a numeric address. The address may have a zone (`fe80::1%r0`), see getaddrinfo(3), and need
+/// not be assigned yet, see IP_FREEBIND of ip(7). `::` is only for IPv6. An absolute path is the path of a Unix socket, see unix(7).
 int lab_socket_at(const char *address, uint16_t port, int stream);
 
-/// Begins a TCP (stream) or UDP connection to a numeric address, without waiting. It is bound to the device of a zone (`fe80::1%c0`,
-/// `192.0.2.1%c0`), see SO_BINDTODEVICE.
-/// The descriptor, or -1.
+/// Starts a TCP (stream) or UDP connection to a numeric address, without waiting. The socket is bound to the device of a zone
+/// (`fe80::1%c0`, `192.0.2.1%c0`), see SO_BINDTODEVICE.
+/// Returns the descriptor, or -1.
 int lab_connect(const char *address, uint16_t port, int stream);
 
-/// The pending error of a socket; see SO_ERROR.
+/// Returns the pending error of a socket; see SO_ERROR.
 int lab_socket_error(int descriptor);
 
 #endif
