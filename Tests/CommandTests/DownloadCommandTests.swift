@@ -116,7 +116,7 @@ import Testing
         #expect(lab.server.requests.first?.contains("\r\nproxy-authorization: Basic bmFtZTpwYXNz\r\n") == true)
         let refused = "http_proxy=https://name:pass@proxy.example $R download http://127.0.0.1:1/a"
         try await Command.run(script: refused).expectRefusal(
-            "http_proxy names a proxy that is neither http:// nor socks5://: name such a one"
+            "http_proxy names a proxy that is neither http:// nor socks5://; use one of these schemes"
         )
     }
 

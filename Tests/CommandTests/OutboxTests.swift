@@ -221,7 +221,7 @@ import Testing
         let portal = "1: waits, the proxy requires authentication (status 407)\n"
         #expect(try await outbox.run("flush", after: environment).output == portal)
         let secure = try await outbox.run("flush", after: "http_proxy=https://me:hush@127.0.0.1; export http_proxy;")
-        let cause = "http_proxy names a proxy that is neither http:// nor socks5://: name such a one"
+        let cause = "http_proxy names a proxy that is neither http:// nor socks5://; use one of these schemes"
         #expect(secure == CommandResult(status: 75, output: "1: waits, \(cause)\n", errors: ""))
         let excepted = "\(environment) no_proxy=example.org,127.0.0.0/8; export no_proxy;"
         #expect(try await outbox.run("flush", after: excepted).output == "1: delivered\n")

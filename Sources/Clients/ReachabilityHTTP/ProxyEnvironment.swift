@@ -67,17 +67,17 @@ package struct ProxyEnvironment: Sendable {
         let parts = value.firstRange(of: "://").map { (value[..<$0.lowerBound].lowercased(), value[$0.upperBound...]) }
         let (scheme, rest) = parts ?? ("http", value[...])
         guard ["http", "socks5", "socks5h"].contains(scheme) else {
-            return .unusable("\(name) names a proxy that is neither http:// nor socks5://: name such a one")
+            return .unusable("\(name) names a proxy that is neither http:// nor socks5://; use one of these schemes")
         }
         // A port in the text is the same under both schemes.
         guard let one = RequestURL("http://\(rest)"), let other = RequestURL("https://\(rest)") else {
-            return .unusable("\(name) names no proxy: write http://host:port")
+            return .unusable("\(name) names no valid proxy; use the form http://host:port")
         }
         let port = one.port == other.port ? one.port : scheme == "http" ? 80 : 1080
         guard scheme == "http" else {
             guard one.userInfo == nil else {
                 return .unusable(
-                    "\(name) has a user for a SOCKS proxy, which is not supported: name a proxy without a user"
+                    "\(name) has a user for a SOCKS proxy, which is not supported; remove the user"
                 )
             }
             return .proxy(.socksServer(host: one.host, port: port))

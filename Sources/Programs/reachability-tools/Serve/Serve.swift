@@ -51,7 +51,8 @@ struct Serve: AsyncParsableCommand {
             throw Self.refusal(configuration.placed(error), arguments.config ?? "")
         }
         if access.tls == nil, places.inherited.contains(where: \.isSecured) {
-            let text = "cannot use TLS at the inherited socket: set certificate and key in [access]"
+            let text =
+                "cannot use TLS at the inherited socket: certificate and key are not configured; set them in [access]"
             throw ExitMessage(text, .configuration)
         }
         let responder = Responder(access, of: "service")
