@@ -178,7 +178,7 @@ import Testing
 
     @Test func `an inherited socket that others can reach, and one for TLS, need a certificate`() async throws {
         let secured = try await start("tcp=127.0.0.1", names: "https").result()
-        let words = "cannot use TLS at the inherited socket: set certificate and key"
+        let words = "cannot use TLS at the inherited socket: certificate and key are not configured"
         #expect(secured.errors.contains(words) && secured.status == 78)
         let open = try await start("tcp=0.0.0.0").result()
         #expect(open.errors.contains(#/cannot listen at 0\.0\.0\.0:[0-9]+: without TLS, only loopback addresses/#))
