@@ -91,7 +91,7 @@ import Testing
         try await WorldKind.playFake(Change.ipv4Uplink) { world, checks in
             let stage = try Stage(world)
             stage.kernel.interrupt(before: \.isRoute) { $0.run("route del default") }
-            // The second evaluation begins with a query about a link.
+            // The link is queried again.
             stage.kernel.interrupt(before: { !$0.isRoute }) { $0.run("route add default via 10.1.0.1") }
             world.kernel.touchLink("c0")
             stage.settle()

@@ -234,7 +234,7 @@ package struct EvaluationCache {
 }
 
 extension KernelQuery {
-    fileprivate var isLink: Bool {
+    var isLink: Bool {
         if case .link = self { true } else { false }
     }
 

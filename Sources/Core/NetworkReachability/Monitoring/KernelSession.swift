@@ -23,39 +23,46 @@ struct KernelSession {
         self.kernel = kernel
     }
 
-    /// Returns the paths to the subjects, in their order.
+    /// Returns the paths to the subjects, in their order. All subjects are queried together: in one round if nothing
+    /// has changed since the last evaluation, otherwise in two or three.
     ///
     /// A link may go down between the answer about the link and the answers about its routes. The missing routes are
-    /// then not the cause. The event of the link is pending in that case, so a second evaluation determines the cause.
-    /// If the second evaluation finds a path, the loss is still reported, because the path was missing in between.
+    /// then not the cause. If routes are missing, the links are therefore queried again, and if one has changed, a
+    /// second evaluation determines the cause. If that evaluation finds a path, the loss is still reported.
     mutating func evaluate(_ subjects: [EvaluationSubject]) -> [Evaluation] {
-        let evaluations = evaluateOnce(subjects)
-        guard evaluations.contains(where: { $0.path.reason == .noRoute }), hasEvents else { return evaluations }
-        return zip(evaluations, evaluateOnce(subjects)).map { first, second in
-            first.path.reason == .noRoute && second.path.reason != nil ? second : first
-        }
-    }
-
-    /// Evaluates all subjects together: in one round of queries if nothing has changed since the last evaluation,
-    /// otherwise in two or three.
-    private mutating func evaluateOnce(_ subjects: [EvaluationSubject]) -> [Evaluation] {
         do throws(NetlinkError) {
             let (connection, first) = try query()
             if let last, last.subjects == subjects, last.round == first { return last.evaluations }
-            var evaluations = [Evaluation?](repeating: nil, count: subjects.count)
-            let answers = try answering(first, over: connection) { evaluator throws(MissingAnswers) in
-                try MissingAnswers.forEach(subjects.indices) { index throws(MissingAnswers) in
-                    if evaluations[index] == nil { evaluations[index] = try evaluator.evaluate(subjects[index]) }
-                }
-            }.answers
-            let all = evaluations.compactMap(\.self)
-            let isEnough = cache.note(answers.used)
-            last = (isEnough ? answers.round(cache.expected) : nil).map { (subjects, $0, all) }
-            return all
+            let (evaluations, answers) = try evaluate(subjects, first, over: connection)
+            guard answers.hasCarrierSomewhere, evaluations.contains(where: { $0.path.reason == .noRoute }) else {
+                return evaluations
+            }
+            let links = try query(first.queries.filter(\.isLink), over: connection)
+            if links == answers.round(links.queries) { return evaluations }
+            return zip(evaluations, try evaluate(subjects, links, over: connection).evaluations).map { first, second in
+                first.path.reason == .noRoute && second.path.reason != nil ? second : first
+            }
         } catch {
             let path = NetworkPath(reason: close(after: error))
             return subjects.map { _ in Evaluation(path: path) }
         }
+    }
+
+    private mutating func evaluate(
+        _ subjects: [EvaluationSubject],
+        _ first: Answers.Round,
+        over connection: any KernelConnection
+    ) throws(NetlinkError) -> (evaluations: [Evaluation], answers: Answers) {
+        var evaluations = [Evaluation?](repeating: nil, count: subjects.count)
+        let answers = try answering(first, over: connection) { evaluator throws(MissingAnswers) in
+            try MissingAnswers.forEach(subjects.indices) { index throws(MissingAnswers) in
+                if evaluations[index] == nil { evaluations[index] = try evaluator.evaluate(subjects[index]) }
+            }
+        }.answers
+        let all = evaluations.compactMap(\.self)
+        let isEnough = cache.note(answers.used)
+        last = (isEnough ? answers.round(cache.expected) : nil).map { (subjects, $0, all) }
+        return (all, answers)
     }
 
     /// Runs a pure function of the kernel's answers. Repeats it after querying the missing answers, until none is
