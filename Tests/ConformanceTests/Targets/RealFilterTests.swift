@@ -122,7 +122,7 @@ import Testing
             checks.expect(in: world, recorder.received.count, becomes: 42)
             for host in 1...10 { try targets.insert("203.0.113.\(host * 7)") }
             checks.expect(in: world, recorder.received.count, becomes: 52)
-            checks.expect(log.lines, is: ["cannot filter route messages, receiving all"])
+            checks.expect(log.lines, is: ["cannot filter route messages; all of them are received"])
             try world.apply(.addRoute(RouteChange("203.0.113.7/32", .blackhole)), .addRoute(Self.covering))
             checks.expect(in: world, recorder.latest["203.0.113.7"], becomes: .notReachable)
             checks.expect(in: world, recorder.latest["192.0.2.1"], becomes: .notReachable)

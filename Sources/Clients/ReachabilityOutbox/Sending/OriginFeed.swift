@@ -261,7 +261,10 @@ extension OriginFeed {
         case .held(let cause):
             entry.lastError = cause
             entry.attempts = max(entry.attempts - 1, 0)
-            logger?.info("request held", metadata: ["request": "\(entry)", "cause": "\(cause)"])
+            logger?.info(
+                "request kept, without counting the attempt",
+                metadata: ["request": "\(entry)", "cause": "\(cause)"]
+            )
             report(.held(entry))
         }
         return .postponed(entry, result)

@@ -77,7 +77,7 @@ extension Logger {
                     "waiting before retry",
                     metadata: [
                         "host": "\(target)", "attempt": "\(attempt.number)",
-                        "for": "\(attempt.reason?.rawValue ?? "")",
+                        "reason": "\(attempt.reason?.rawValue ?? "")",
                         "pause": "\(pause.map { "\($0)" } ?? "until it is reachable")",
                         "stage": "\(attempt.stage.map { "\($0)" } ?? "")",
                     ]

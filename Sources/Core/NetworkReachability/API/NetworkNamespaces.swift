@@ -183,7 +183,9 @@ final class NamespaceWatcher: Sendable {
             defer { state.entries = entries }
             return (state.entries != entries, outdated.values.map(\.deliver))
         }
-        if isChange { logger?.debug("network namespaces", metadata: metadata(["names": "\("\(entries)".printable)"])) }
+        if isChange {
+            logger?.debug("network namespaces changed", metadata: metadata(["names": "\("\(entries)".printable)"]))
+        }
         for deliver in deliveries { deliver(entries) }
         scheduleScan(unfinished, isWatched: isWatched)
     }
@@ -206,9 +208,9 @@ final class NamespaceWatcher: Sendable {
             // The next attempt uses a new thread.
             thread.end()
             state.withLock { $0.thread = nil }
-            logger?.warning("cannot watch network namespaces, retrying", metadata: metadata())
+            logger?.warning("cannot watch network namespaces; retrying", metadata: metadata())
         } catch {
-            logger?.warning("cannot watch network namespaces, retrying", metadata: metadata(["error": "\(error)"]))
+            logger?.warning("cannot watch network namespaces; retrying", metadata: metadata(["error": "\(error)"]))
         }
         return false
     }

@@ -408,7 +408,7 @@ extension PathMonitor {
                 updateFilter()
             }
         } catch {
-            logger?.warning("cannot receive netlink events, retrying", metadata: ["error": "\(error)"])
+            logger?.warning("cannot receive netlink events; retrying", metadata: ["error": "\(error)"])
             perform(state.withLock { $0.cannotListen() })
         }
         let (namespace, sleep, configuration) = watches.withLock { ($0.namespace, $0.sleep, $0.nameConfiguration) }
@@ -420,7 +420,7 @@ extension PathMonitor {
     /// Replaces an event socket that cannot be read, after a delay. Its events are lost.
     private func cannotRead(_ cause: SystemError) {
         let error = NetlinkError("read netlink events", cause)
-        logger?.warning("cannot receive netlink events, retrying", metadata: ["error": "\(error)"])
+        logger?.warning("cannot receive netlink events; retrying", metadata: ["error": "\(error)"])
         _ = session.withLock { $0.close(after: error) }
         let now = now
         perform(state.withLock { $0.cannotRead(at: now) })
@@ -440,7 +440,7 @@ extension PathMonitor {
             enqueue { [weak self] in self?.evaluateAll() }
         } catch {
             watches.withLock { $0.isFilterRefused = true }
-            logger?.warning("cannot filter route messages, receiving all", metadata: ["error": "\(error)"])
+            logger?.warning("cannot filter route messages; all of them are received", metadata: ["error": "\(error)"])
         }
     }
 }
