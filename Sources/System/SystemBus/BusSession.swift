@@ -60,7 +60,7 @@ final class BusSession {
             switch requested {
             case -EACCES: "; a file \(name).conf in /etc/dbus-1/system.d must permit the name to this user"
             case -EEXIST: "; another process has the name"
-            case -ENOTCONN, -ECONNRESET: "; the bus refuses users that it does not know, so install libnss-systemd"
+            case -ENOTCONN, -ECONNRESET: "; the bus refuses users that it does not know, so run systemd-sysusers"
             default: ""
             }
         try check(requested, hint + retry)

@@ -72,7 +72,11 @@ import Testing
         let group = "reachability"
         #expect(try Checkout.text("examples/systemd/\(BusLab.name).conf").contains("<policy group=\"\(group)\">"))
         #expect(try Checkout.text("examples/systemd/reachability.service").contains("\nSupplementaryGroups=\(group)\n"))
-        #expect(try Checkout.text("examples/systemd/sysusers.conf").contains("\ng \(group) -"))
+        let user = "_reachability"
+        #expect(try Checkout.text("examples/systemd/reachability.service").contains("\nUser=\(user)\n"))
+        let created = try Checkout.text("examples/systemd/sysusers.conf").split(separator: "\n")
+        #expect(created.contains("g \(group) -") && created.contains("m \(user) \(group)"))
+        #expect(created.contains { $0.hasPrefix("u \(user) - ") })
     }
 }
 
