@@ -43,6 +43,18 @@ import Testing
             flush()
         }
 
+        /// Ends a check of the target `internet`.
+        func find(_ place: String, _ reason: String) {
+            guard let turn = service.state.withLock({ $0.checks["internet"]?.turn }) else {
+                Issue.record("the target is not checked")
+                return
+            }
+            kernel.clock.advance(by: .seconds(1))
+            let (now, finding) = (kernel.clock.boot, CheckFinding(place, reason, sentence: reason))
+            _ = service.take(finding, of: "internet", turn, from: now, to: now)
+            flush()
+        }
+
         /// Sends a push that the service accepts.
         func push(isUp: Bool = true, _ message: String? = nil) {
             guard case .accepted = service.push("backup", isUp: isUp, message: message) else {
@@ -154,6 +166,23 @@ import Testing
         world.advance(.seconds(400))
         #expect(world.current()?.state == Self.awaiting)
         world.advance(.seconds(3600))
+        #expect(world.current()?.state == Self.missing)
+    }
+
+    @Test func `a push that may have been lost upstream does not count as missing`() throws {
+        let world = try World()
+        let internet = ServiceTarget(name: "internet", host: nil, checks: CheckSettings([.init(nil)]))
+        try world.service.apply([Self.backup, internet])
+        world.flush()
+        world.find("works", "internetProven")
+        world.push()
+        world.advance(.seconds(3000))
+        for _ in 1...2 { world.find("upstream", "silentBeyond") }
+        #expect(world.current("internet")?.state.attribution == .upstream)
+        world.advance(.seconds(1000))
+        world.find("works", "internetProven")
+        #expect(world.current()?.state == Self.awaiting)
+        world.advance(.seconds(3901))
         #expect(world.current()?.state == Self.missing)
     }
 

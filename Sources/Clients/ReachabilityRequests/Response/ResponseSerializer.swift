@@ -27,9 +27,8 @@ public protocol DownloadResponseSerializerProtocol<SerializedObject>: Sendable {
     /// The type of the value.
     associatedtype SerializedObject: Sendable
 
-    /// The value, see ``DataResponseSerializerProtocol/serialize(request:response:data:error:)``.
-    ///
-    /// - Parameter fileURL: The file, if any.
+    /// Returns the value of a file, see ``DataResponseSerializerProtocol/serialize(request:response:data:error:)``. `fileURL` is nil if there is
+    /// no file.
     func serializeDownload(
         request: URLRequest?,
         response: HTTPURLResponse?,

@@ -106,9 +106,8 @@ extension Session {
         return DataRequest(composed, in: self, interceptor).start(shouldAutomaticallyResume)
     }
 
-    /// A request whose answer is read in pieces, see ``DataStreamRequest``.
-    ///
-    /// - Parameter automaticallyCancelOnStreamError: True if a value that cannot be read ends the request.
+    /// A request whose answer is read in pieces, see ``DataStreamRequest``. With `automaticallyCancelOnStreamError`, a value that cannot be read
+    /// ends the request.
     public func streamRequest(
         _ convertible: any URLRequestConvertible,
         automaticallyCancelOnStreamError: Bool = false,
@@ -315,12 +314,8 @@ extension Session {
         start(.resumeData(data), .chosen(destination), interceptor, shouldAutomaticallyResume)
     }
 
-    /// A download to a path. Until the file is complete it is `NAME.part` beside its place. The next download to the same path continues it, also in
-    /// another process.
-    ///
-    /// - Parameters:
-    ///   - replacing: True if an existing file is replaced. Otherwise it is an error.
-    ///   - isResuming: True if an existing part is continued.
+    /// A download to a path. Until the file is complete it is `NAME.part` beside its place. With `resuming`, the next download to the same path
+    /// continues it, also in another process. Without `replacing`, an existing file is an error.
     @discardableResult
     public func download(
         _ convertible: any URLConvertible,

@@ -45,7 +45,7 @@ package struct Push: Hashable, Sendable {
 /// | longer ago, otherwise | unknown until interval and grace have passed since the interruption, then down |
 ///
 /// An interruption is a time in which the service did not run, this machine slept, or a target `at-large` was unreachable through the fault of
-/// this machine.
+/// this machine or of what lies between it and the internet.
 package struct PushWatch: Sendable {
     /// The state that follows from the pushes at an instant.
     struct Verdict {
@@ -187,7 +187,8 @@ extension MonitoringService {
         previous?.cancel()
     }
 
-    /// Returns the last time after an instant in which this machine had no path to the network at large, through its own fault.
+    /// Returns the last time after an instant in which the network at large was unreachable, through the fault of this machine or of what lies
+    /// between it and the internet.
     private static func disconnection(
         since instant: LedgerInstant,
         _ state: State,
@@ -197,7 +198,7 @@ extension MonitoringService {
         for target in state.targets.values where target.host == nil && target.push == nil {
             let account = state.accounting.accounts[target.name]
             for outage in [account?.outages.last, account?.ledger.outage].compactMap(\.self)
-            where outage.deciding(at: now).state.attribution == .us {
+            where [.us, .upstream].contains(outage.deciding(at: now).state.attribution) {
                 let end = outage.end ?? now
                 if end > max(instant, last?.end ?? instant) { last = (outage.start, end) }
             }
