@@ -34,9 +34,7 @@ extension URLRequest {
 }
 
 extension HTTPURLResponse {
-    /// An answer.
-    ///
-    /// - Parameter httpVersion: Not used.
+    /// An answer. `httpVersion` has no effect.
     public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
         self.init(text: url.absoluteString, statusCode: statusCode, headers: HTTPHeaders(headerFields ?? [:]).sorted())
     }

@@ -258,7 +258,7 @@ extension Result where Success == Void {
     public static var success: Result { .success(()) }
 }
 
-/// Header fields: ``HTTPHeaders``, or the dictionary of Alamofire 4.
+/// Header fields: `HTTPHeaders`, or the dictionary of Alamofire 4.
 public protocol HTTPHeadersConvertible {
     /// The header fields.
     var httpHeaders: HTTPHeaders { get }
