@@ -2,13 +2,13 @@ public import FoundationEssentials
 public import ReachabilityRequests
 
 extension HTTPCookie {
-    /// The field Cookie of a request with these cookies.
+    /// Returns the field Cookie of a request with these cookies.
     public static func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] {
         field(cookies).map { ["Cookie": $0] } ?? [:]
     }
 
-    /// The cookies of the field Set-Cookie of an answer. Several fields that were joined with commas are split again. That can be wrong if a
-    /// value contains a comma. A session reads the separate fields.
+    /// Returns the cookies of the field Set-Cookie of an answer. Several fields that were joined with commas are split again. That can be
+    /// wrong if a value contains a comma. A session reads the separate fields.
     public static func cookies(withResponseHeaderFields headerFields: [String: String], for url: URL) -> [HTTPCookie] {
         guard let origin = CookieOrigin(url) else { return [] }
         let joined = headerFields.first { $0.key.lowercased() == "set-cookie" }?.value ?? ""
@@ -26,7 +26,8 @@ extension HTTPCookie {
         return fields.compactMap { HTTPCookie(setCookie: $0, for: origin, now: Date()) }
     }
 
-    /// A cookie; nil without a name, a value, a path, and a domain or an origin, and if one of them contains a control character or `;`.
+    /// Creates a cookie; nil without a name, a value, a path, and a domain or an origin, and if one of them contains a control character or
+    /// `;`.
     public init?(properties: [HTTPCookiePropertyKey: Any]) {
         let texts = properties.mapValues { $0 as? String ?? "\($0)" }
         let origin = (properties[.originURL] as? URL)?.host() ?? texts[.originURL].flatMap { URL(string: $0)?.host() }
@@ -59,7 +60,7 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
     /// The name of the property.
     public let rawValue: String
 
-    /// A property with this name.
+    /// Creates a property with this name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The name of the cookie.

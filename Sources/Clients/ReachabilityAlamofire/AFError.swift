@@ -2,7 +2,7 @@ public import FoundationEssentials
 public import ReachabilityRequests
 
 extension Error {
-    /// The error as an `AFError`. Another error ends the process with the message.
+    /// Returns the error as an `AFError`. Another error ends the process with the message.
     public func asAFError(
         orFailWith message: @autoclosure () -> String,
         file: StaticString = #fileID,

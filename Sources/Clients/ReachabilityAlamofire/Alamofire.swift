@@ -6,7 +6,7 @@ public import ReachabilityRequests
 /// The module of Alamofire as a namespace: `Alamofire.request("https://example.org/")` of version 4, and qualified names such as
 /// `Alamofire.Session` of all versions. The functions use `Session.default`.
 public enum Alamofire {
-    /// A request with parameters of no particular type.
+    /// Creates a request with parameters of no particular type.
     @discardableResult
     public static func request(
         _ url: any URLConvertible,
@@ -18,11 +18,11 @@ public enum Alamofire {
         AF.request(url, method: method, parameters: parameters, encoding: encoding, headers: headers)
     }
 
-    /// A request, or that of a router.
+    /// Creates a request from a `URLRequest` or a router.
     @discardableResult
     public static func request(_ urlRequest: any URLRequestConvertible) -> DataRequest { AF.request(urlRequest) }
 
-    /// A download with parameters of no particular type.
+    /// Creates a download with parameters of no particular type.
     @discardableResult
     public static func download(
         _ url: any URLConvertible,
@@ -35,7 +35,7 @@ public enum Alamofire {
         AF.download(url, method: method, parameters: parameters, encoding: encoding, headers: headers, to: destination)
     }
 
-    /// A download of a request, or of that of a router.
+    /// Creates a download from a `URLRequest` or a router.
     @discardableResult
     public static func download(
         _ urlRequest: any URLRequestConvertible,
@@ -44,7 +44,7 @@ public enum Alamofire {
         AF.download(urlRequest, to: destination)
     }
 
-    /// The continuation of a download.
+    /// Continues a download.
     @discardableResult
     public static func download(
         resumingWith resumeData: Data,
@@ -53,7 +53,7 @@ public enum Alamofire {
         AF.download(resumingWith: resumeData, to: destination)
     }
 
-    /// An upload of bytes, a file or a stream.
+    /// Creates an upload of bytes, a file or a stream.
     @discardableResult
     public static func upload(
         _ body: some UploadableConvertible,
@@ -64,7 +64,7 @@ public enum Alamofire {
         AF.upload(body, to: url, method: method, headers: headers)
     }
 
-    /// An upload of bytes, a file or a stream.
+    /// Creates an upload of bytes, a file or a stream.
     @discardableResult
     public static func upload(
         _ body: some UploadableConvertible,
@@ -73,7 +73,7 @@ public enum Alamofire {
         AF.upload(body, with: urlRequest)
     }
 
-    /// An upload of a form that a closure fills, see `Session`.
+    /// Creates an upload of a form that a closure fills, see `Session`.
     public static func upload(
         multipartFormData: (MultipartFormData) throws -> Void,
         usingThreshold encodingMemoryThreshold: UInt64 = Session.multipartFormDataEncodingMemoryThreshold,
@@ -94,7 +94,7 @@ public enum Alamofire {
         )
     }
 
-    /// An upload of a form that a closure fills, see `Session`.
+    /// Creates an upload of a form that a closure fills, see `Session`.
     public static func upload(
         multipartFormData: (MultipartFormData) throws -> Void,
         usingThreshold encodingMemoryThreshold: UInt64 = Session.multipartFormDataEncodingMemoryThreshold,

@@ -21,7 +21,8 @@ public import Dispatch
 // exported one.
 
 extension Session {
-    /// A session with the settings of a configuration. Later changes of the configuration have no effect. The queues have none, either.
+    /// Creates a session with the settings of a configuration. Later changes of the configuration have no effect. The queues have none,
+    /// either.
     @_disfavoredOverload
     public convenience init(
         configuration: URLSessionConfiguration = .af.default,
@@ -52,7 +53,8 @@ extension Session {
         )
     }
 
-    /// A session of Alamofire 4 whose servers are evaluated by policies. A host without a policy is evaluated by `DefaultTrustEvaluator`.
+    /// Creates a session of Alamofire 4 whose servers are evaluated by policies. A host without a policy is evaluated by
+    /// `DefaultTrustEvaluator`.
     public convenience init(
         configuration: URLSessionConfiguration = .default,
         serverTrustPolicyManager: ServerTrustPolicyManager?
@@ -65,7 +67,7 @@ extension Session {
         self.init(configuration: configuration, serverTrustManager: manager)
     }
 
-    /// A session whose servers are evaluated by a policy of AFNetworking.
+    /// Creates a session whose servers are evaluated by a policy of AFNetworking.
     public convenience init(configuration: URLSessionConfiguration = .default, securityPolicy: AFSecurityPolicy) {
         let manager = ServerTrustManager(evaluators: [:]) { _ in securityPolicy.evaluator }
         self.init(configuration: configuration, serverTrustManager: manager)

@@ -9,29 +9,29 @@ public import ReachabilityRequests
 /// }
 /// ```
 ///
-/// A request has one reader. If there is another, the only event is the end, with `AFError.sessionTaskFailed(error:)`. The request is cancelled
-/// when the loop is left. If `shouldAutomaticallyCancel` is false, another loop can continue, without the elements that the first one has not
-/// taken of its last piece. A cancelled task cancels the request in any case.
+/// A request has one reader. If there is another, the only event is the end, with `AFError.sessionTaskFailed(error:)`. The request is
+/// cancelled when the loop is left. If `shouldAutomaticallyCancel` is false, another loop can continue, without the elements that the first
+/// one has not taken of its last piece. A cancelled task cancels the request in any case.
 public struct DataStreamTask: Sendable {
     private let request: DataStreamRequest
 
     fileprivate init(_ request: DataStreamRequest) { self.request = request }
 
-    /// The pieces, then the end.
+    /// Returns a sequence of the pieces, followed by the end.
     public func streamingData(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> some AsyncSequence<DataStreamRequest.Stream<Data, Never>, Never> & Sendable {
         EventSequence(request: request, decoder: .data, cancels: shouldAutomaticallyCancel)
     }
 
-    /// The UTF-8 text in whole characters, then the end.
+    /// Returns a sequence of UTF-8 text in whole characters, followed by the end.
     public func streamingStrings(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> some AsyncSequence<DataStreamRequest.Stream<String, Never>, Never> & Sendable {
         EventSequence(request: request, decoder: .strings, cancels: shouldAutomaticallyCancel)
     }
 
-    /// The values, one per line, then the end.
+    /// Returns a sequence of the values, one per line, followed by the end.
     public func streamingDecodables<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         using decoder: any DataDecoder = JSONDecoder(),
@@ -41,7 +41,7 @@ public struct DataStreamTask: Sendable {
         return EventSequence(request: request, decoder: request.pieces(serializer), cancels: shouldAutomaticallyCancel)
     }
 
-    /// The values of a serializer, then the end.
+    /// Returns a sequence of the values of a serializer, followed by the end.
     public func streamingResponses<Serializer: DataStreamSerializer>(
         serializedUsing serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -53,12 +53,12 @@ public struct DataStreamTask: Sendable {
     public func cancel() { request.cancel() }
     /// Sends the request, or continues it.
     public func resume() { request.resume() }
-    /// Holds the request back.
+    /// Suspends the request.
     public func suspend() { request.suspend() }
 }
 
 extension DataStreamRequest {
-    /// The request, read event by event.
+    /// Returns a task that reads the request event by event.
     public func streamTask() -> DataStreamTask { DataStreamTask(self) }
 }
 

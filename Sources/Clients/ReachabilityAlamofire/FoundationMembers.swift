@@ -20,7 +20,7 @@ extension URLRequest {
         set { headers = HTTPHeaders(newValue ?? [:]).sorted() }
     }
 
-    /// The value of a header field; nil if it is missing.
+    /// Returns the value of a header field; nil if it is missing.
     public func value(forHTTPHeaderField field: String) -> String? { headers[field] }
 
     /// Sets a header field. Nil removes it.
@@ -42,7 +42,7 @@ extension HTTPURLResponse {
     /// The header fields.
     public var allHeaderFields: [AnyHashable: Any] { headers.dictionary }
 
-    /// The value of a header field; nil if it is missing.
+    /// Returns the value of a header field; nil if it is missing.
     public func value(forHTTPHeaderField field: String) -> String? { headers[field] }
 }
 
@@ -64,17 +64,17 @@ extension Request {
 }
 
 extension DataResponse {
-    /// The response with another value, or with the error of the closure.
+    /// Returns the response with another value, or with the error of the closure.
     public func tryMap<New>(_ transform: (Success) throws -> New) -> DataResponse<New, any Error> {
         DataResponse<New, any Error>(self, Result { try transform(try result.get()) })
     }
 
-    /// The response with another error.
+    /// Returns the response with another error.
     public func mapError<New: Error>(_ transform: (Failure) -> New) -> DataResponse<Success, New> {
         DataResponse<Success, New>(self, result.mapError(transform))
     }
 
-    /// The response with another error, or with the error of the closure.
+    /// Returns the response with another error, or with the error of the closure.
     public func tryMapError<New: Error>(_ transform: (Failure) throws -> New) -> DataResponse<Success, any Error> {
         let result = Result<Success, any Error> {
             switch self.result {
@@ -99,7 +99,7 @@ extension ResponseSerializer {
 }
 
 extension DownloadRequest {
-    /// A destination in a directory of the user, with the file name that the server suggests.
+    /// Returns a destination in a directory of the user, with the file name that the server suggests.
     public static func suggestedDownloadDestination(
         for directory: FileManager.SearchPathDirectory = .documentDirectory,
         in domain: FileManager.SearchPathDomainMask = .userDomainMask,
@@ -126,8 +126,8 @@ extension URLEncodedFormEncoder.DateEncoding {
 }
 
 extension URLEncodedFormEncoder {
-    /// An encoder that does not percent-encode these characters of US-ASCII. The other parameters have the same defaults as those of the other
-    /// initializer.
+    /// Creates an encoder that does not percent-encode these characters of US-ASCII. The other parameters have the same defaults as those
+    /// of the other initializer.
     public init(
         alphabetizeKeyValuePairs: Bool = true,
         arrayEncoding: ArrayEncoding = .brackets,

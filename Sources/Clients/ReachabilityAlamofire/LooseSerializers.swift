@@ -31,7 +31,7 @@ public struct JSONResponseSerializer: ResponseSerializer {
         (self.emptyResponseCodes, self.emptyRequestMethods) = (emptyResponseCodes, emptyRequestMethods)
     }
 
-    /// The value, `[String: any Sendable]` for an object. It can be cast to `[String: Any]`.
+    /// Returns the value, `[String: any Sendable]` for an object. It can be cast to `[String: Any]`.
     public func serialize(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -56,10 +56,10 @@ public struct PropertyListResponseSerializer: ResponseSerializer {
     /// Creates a serializer.
     public init() {}
 
-    /// The value, `[String: any Sendable]` for a dictionary. It can be cast to `[String: Any]`.
+    /// Returns the value, `[String: any Sendable]` for a dictionary. It can be cast to `[String: Any]`.
     ///
-    /// The list is binary, or XML in UTF-8. More than 512 levels are an error. More values than bytes are an error, too. A binary list has them
-    /// if it refers to the same containers again and again.
+    /// The list is binary, or XML in UTF-8. More than 512 levels are an error. More values than bytes are an error, too. A binary list has
+    /// them if it refers to the same containers again and again.
     public func serialize(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -118,7 +118,7 @@ public struct PropertyListEncoding: ParameterEncoding {
     /// The format of the property list.
     public let format: PropertyListDecoder.PropertyListFormat
 
-    /// An encoding.
+    /// Creates an encoding.
     ///
     /// - Parameters:
     ///   - format: The format, XML or binary.

@@ -8,7 +8,7 @@ public typealias Parameters = [String: any Sendable]
 
 /// Encodes parameters of no particular type into a request.
 public protocol ParameterEncoding: Sendable {
-    /// The request with the parameters; the same request if they are nil.
+    /// Returns the request with the parameters; the same request if they are nil.
     ///
     /// - Throws: `AFError.parameterEncodingFailed(reason:)`
     func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest
@@ -87,7 +87,7 @@ public struct JSONEncoding: ParameterEncoding {
 
     private let formatting: JSONEncoder.OutputFormatting
 
-    /// An encoding with these options. Keys are sorted in any case.
+    /// Creates an encoding with these options. Keys are sorted in any case.
     public init(options: JSONSerialization.WritingOptions = []) {
         var formatting = JSONEncoder.OutputFormatting.sortedKeys
         if options.contains(.prettyPrinted) { formatting.insert(.prettyPrinted) }
@@ -183,7 +183,7 @@ struct LooseEncodable: Encodable {
 }
 
 extension ParameterEncoding {
-    /// The request with parameters of Alamofire 4.
+    /// Returns the request with parameters of Alamofire 4.
     @_disfavoredOverload
     public func encode(_ urlRequest: any URLRequestConvertible, with parameters: [String: Any]?) throws -> URLRequest {
         try encode(urlRequest, with: parameters.map(Parameters.init(untyped:)))
@@ -191,7 +191,7 @@ extension ParameterEncoding {
 }
 
 extension [String: any Sendable] {
-    /// The parameters of a dictionary whose values are not known to be `Sendable`.
+    /// Creates the parameters of a dictionary whose values are not known to be `Sendable`.
     init(untyped parameters: [String: Any]) { self = parameters.mapValues(Self.sendable) }
 
     private static func sendable(_ value: Any) -> any Sendable {
@@ -219,7 +219,7 @@ private struct OtherParameter: Sendable, CustomStringConvertible {
 }
 
 extension Session {
-    /// A request with parameters of no particular type.
+    /// Creates a request with parameters of no particular type.
     @discardableResult
     public func request(
         _ convertible: any URLConvertible,
@@ -237,7 +237,7 @@ extension Session {
         return request(composed, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
     }
 
-    /// A download with parameters of no particular type.
+    /// Creates a download with parameters of no particular type.
     @discardableResult
     public func download(
         _ convertible: any URLConvertible,

@@ -4,8 +4,8 @@ public import ReachabilityRequests
 // Handlers of the events of a request, and its events as sequences.
 
 extension Request {
-    /// Calls the closure with each request that is created: the first one, those of adapters and those of retries. If one was created before,
-    /// the closure is called with the last.
+    /// Calls the closure with each request that is created: the first one, those of adapters and those of retries. If one was created
+    /// before, the closure is called with the last.
     @discardableResult
     public func onURLRequestCreation(
         on queue: DispatchQueue = .main,
@@ -89,28 +89,28 @@ extension Request {
     /// Keeps the order of the elements and the end of sequences.
     private static let streamQueue = DispatchQueue(label: "reachability.requests.streams")
 
-    /// The heads of the answers, beginning with the latest one.
+    /// Returns a sequence of the heads of the answers, beginning with the latest one.
     public func httpResponses(
         bufferingPolicy: StreamOf<HTTPURLResponse>.Continuation.BufferingPolicy = .unbounded
     ) -> StreamOf<HTTPURLResponse> {
         stream(bufferingPolicy) { _, yield in if let response = addResponseHandler(yield) { yield(response) } }
     }
 
-    /// The requests that are created, see `onURLRequestCreation(on:perform:)`.
+    /// Returns a sequence of the requests that are created, see `onURLRequestCreation(on:perform:)`.
     public func urlRequests(
         bufferingPolicy: StreamOf<URLRequest>.Continuation.BufferingPolicy = .unbounded
     ) -> StreamOf<URLRequest> {
         stream(bufferingPolicy) { queue, yield in onURLRequestCreation(on: queue, perform: yield) }
     }
 
-    /// The attempts, see `onURLSessionTaskCreation(on:perform:)`.
+    /// Returns a sequence of the attempts, see `onURLSessionTaskCreation(on:perform:)`.
     public func urlSessionTasks(
         bufferingPolicy: StreamOf<URLSessionTask>.Continuation.BufferingPolicy = .unbounded
     ) -> StreamOf<URLSessionTask> {
         stream(bufferingPolicy) { queue, yield in onURLSessionTaskCreation(on: queue, perform: yield) }
     }
 
-    /// The command line of curl(1) for each request that is created. Secrets are masked.
+    /// Returns a sequence of command lines of curl(1), one for each request that is created. Secrets are masked.
     public func cURLDescriptions(
         bufferingPolicy: StreamOf<String>.Continuation.BufferingPolicy = .unbounded
     ) -> StreamOf<String> {

@@ -35,7 +35,7 @@ public final class RetryPolicy: RequestInterceptor {
     /// The failures of the network that are retried.
     public let retryableURLErrorCodes: Set<URLError.Code>
 
-    /// A policy. A base of less than 2 ends the process, as in Alamofire.
+    /// Creates a policy. A base of less than 2 ends the process, as in Alamofire.
     public init(
         retryLimit: UInt = defaultRetryLimit,
         exponentialBackoffBase: UInt = defaultExponentialBackoffBase,
@@ -78,7 +78,7 @@ public final class RetryPolicy: RequestInterceptor {
 public final class ConnectionLostRetryPolicy: RequestInterceptor {
     private let policy: RetryPolicy
 
-    /// A policy. A base of less than 2 ends the process, as in Alamofire.
+    /// Creates a policy. A base of less than 2 ends the process, as in Alamofire.
     public init(
         retryLimit: UInt = RetryPolicy.defaultRetryLimit,
         exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,

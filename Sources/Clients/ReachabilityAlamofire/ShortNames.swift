@@ -42,7 +42,7 @@ extension DataPreprocessor where Self == GoogleXSSIPreprocessor {
 public struct GoogleXSSIPreprocessor: DataPreprocessor {
     /// Creates a preprocessor.
     public init() {}
-    /// The body without the prefix.
+    /// Returns the body without the prefix.
     public func preprocess(_ data: Data) throws -> Data {
         let prefix = Array(")]}',\n".utf8)
         return data.starts(with: prefix) ? Data(data.dropFirst(prefix.count)) : data
@@ -142,34 +142,34 @@ extension DataStreamSerializer {
 }
 
 extension RequestAdapter where Self == Adapter {
-    /// An adapter made of a closure.
+    /// Returns an adapter that calls a closure.
     public static func adapter(using closure: @escaping AdaptHandler) -> Adapter { Adapter(closure) }
 }
 
 extension RequestRetrier where Self == Retrier {
-    /// A retrier made of a closure.
+    /// Returns a retrier that calls a closure.
     public static func retrier(using closure: @escaping RetryHandler) -> Retrier { Retrier(closure) }
 }
 
 extension Interceptor {
-    /// An interceptor of an adapter and a retrier, and others behind them.
+    /// Creates an interceptor from an adapter, a retrier and further interceptors.
     public init(adapter: any RequestAdapter, retrier: any RequestRetrier, interceptors: [any RequestInterceptor] = []) {
         self.init(adapters: [adapter], retriers: [retrier], interceptors: interceptors)
     }
 
-    /// An interceptor of closures.
+    /// Creates an interceptor from closures.
     public init(adaptHandler: @escaping AdaptHandler, retryHandler: @escaping RetryHandler) {
         self.init(adapters: [Adapter(adaptHandler)], retriers: [Retrier(retryHandler)])
     }
 }
 
 extension RequestInterceptor where Self == Interceptor {
-    /// An interceptor of closures.
+    /// Returns an interceptor from closures.
     public static func interceptor(adapter: @escaping AdaptHandler, retrier: @escaping RetryHandler) -> Interceptor {
         Interceptor(adaptHandler: adapter, retryHandler: retrier)
     }
 
-    /// An interceptor of an adapter and a retrier, and others behind them.
+    /// Returns an interceptor from an adapter, a retrier and further interceptors.
     public static func interceptor(
         adapter: any RequestAdapter,
         retrier: any RequestRetrier,
@@ -178,7 +178,7 @@ extension RequestInterceptor where Self == Interceptor {
         Interceptor(adapter: adapter, retrier: retrier, interceptors: interceptors)
     }
 
-    /// Several interceptors as one.
+    /// Returns an interceptor that combines several.
     public static func interceptor(
         adapters: [any RequestAdapter] = [],
         retriers: [any RequestRetrier] = [],
@@ -189,7 +189,7 @@ extension RequestInterceptor where Self == Interceptor {
 }
 
 extension RequestInterceptor where Self == OfflineRetrier {
-    /// A retrier that waits for the network, see `OfflineRetrier`. A negative wait counts as zero.
+    /// Returns a retrier that waits for the network, see `OfflineRetrier`. A negative wait counts as zero.
     public static func offlineRetrier(maximumWait: Duration = OfflineRetrier.defaultWait) -> OfflineRetrier {
         do { return try OfflineRetrier(maximumWait: max(.zero, maximumWait)) } catch { preconditionFailure("\(error)") }
     }

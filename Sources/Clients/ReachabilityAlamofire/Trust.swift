@@ -38,7 +38,7 @@ extension ServerTrustPolicy {
 }
 
 extension PinnedCertificatesTrustEvaluator {
-    /// An evaluator that pins the certificates in the directory of the program.
+    /// Creates an evaluator that pins the certificates in the directory of the program.
     public init(
         acceptSelfSignedCertificates: Bool = false,
         performDefaultValidation: Bool = true,
@@ -54,7 +54,7 @@ extension PinnedCertificatesTrustEvaluator {
 }
 
 extension PublicKeysTrustEvaluator {
-    /// An evaluator that pins the keys of the certificates in the directory of the program.
+    /// Creates an evaluator that pins the keys of the certificates in the directory of the program.
     public init(performDefaultValidation: Bool = true, validateHost: Bool = true) {
         self.init(
             keys: ServerTrustPolicy.publicKeys(),

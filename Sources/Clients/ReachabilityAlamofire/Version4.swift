@@ -38,7 +38,7 @@ extension Session {
         }
     }
 
-    /// A request with parameters and header fields of Alamofire 4.
+    /// Creates a request with parameters and header fields of Alamofire 4.
     @_disfavoredOverload
     @discardableResult
     public func request(
@@ -52,7 +52,7 @@ extension Session {
         return request(url, method: method, parameters: parameters, encoding: encoding, headers: headers?.httpHeaders)
     }
 
-    /// A download with parameters and header fields of Alamofire 4.
+    /// Creates a download with parameters and header fields of Alamofire 4.
     @_disfavoredOverload
     @discardableResult
     public func download(
@@ -73,7 +73,7 @@ extension Session {
         )
     }
 
-    /// An upload with header fields of Alamofire 4.
+    /// Creates an upload with header fields of Alamofire 4.
     @_disfavoredOverload
     @discardableResult
     public func upload(
@@ -95,7 +95,7 @@ extension Session {
         case failure(any Error)
     }
 
-    /// An upload of a form that a closure fills. The completion receives the upload, or the error of the form.
+    /// Creates an upload of a form that a closure fills. The completion receives the upload, or the error of the form.
     public func upload(
         multipartFormData: (MultipartFormData) throws -> Void,
         usingThreshold encodingMemoryThreshold: UInt64 = multipartFormDataEncodingMemoryThreshold,
@@ -117,7 +117,7 @@ extension Session {
         }
     }
 
-    /// An upload of a form that a closure fills. The completion receives the upload, or the error of the form.
+    /// Creates an upload of a form that a closure fills. The completion receives the upload, or the error of the form.
     public func upload(
         multipartFormData: (MultipartFormData) throws -> Void,
         usingThreshold encodingMemoryThreshold: UInt64 = multipartFormDataEncodingMemoryThreshold,
@@ -187,7 +187,7 @@ extension Request {
     @discardableResult
     public func authenticate(usingCredential credential: URLCredential) -> Self { authenticate(with: credential) }
 
-    /// The header field of Basic authentication (RFC 7617).
+    /// Returns the header field of Basic authentication (RFC 7617).
     public static func authorizationHeader(user: String, password: String) -> (key: String, value: String)? {
         let header = HTTPHeader.authorization(username: user, password: password)
         return (header.name, header.value)
@@ -200,7 +200,7 @@ extension DataResponse {
     /// The file of a download, or nil.
     public var temporaryURL: URL? { fileURL }
 
-    /// The response with another value, or with the error of the closure.
+    /// Returns the response with another value, or with the error of the closure.
     public func flatMap<New>(_ transform: (Success) throws -> New) -> DataResponse<New, any Error> {
         tryMap(transform)
     }
@@ -221,7 +221,7 @@ extension Result {
     /// The error; nil if there is a value.
     public var error: Failure? { if case .failure(let error) = self { error } else { nil } }
 
-    /// The value, or the error as a thrown one.
+    /// Returns the value, or throws the error.
     public func unwrap() throws(Failure) -> Success { try get() }
 
     /// Calls the closure if there is a value.

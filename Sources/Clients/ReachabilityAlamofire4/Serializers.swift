@@ -16,7 +16,7 @@ public struct DataResponseSerializer<Value>: DataResponseSerializerProtocol {
     /// The closure that reads the answer.
     public let serializeResponse: @Sendable (URLRequest?, HTTPURLResponse?, Data?, (any Error)?) -> Result<Value>
 
-    /// A serializer that calls a closure.
+    /// Creates a serializer that calls a closure.
     public init(
         serializeResponse: @escaping @Sendable (URLRequest?, HTTPURLResponse?, Data?, (any Error)?) -> Result<Value>
     ) {
@@ -39,7 +39,7 @@ public struct DownloadResponseSerializer<Value>: DownloadResponseSerializerProto
     /// The closure that reads the answer.
     public let serializeResponse: @Sendable (URLRequest?, HTTPURLResponse?, URL?, (any Error)?) -> Result<Value>
 
-    /// A serializer that calls a closure.
+    /// Creates a serializer that calls a closure.
     public init(
         serializeResponse: @escaping @Sendable (URLRequest?, HTTPURLResponse?, URL?, (any Error)?) -> Result<Value>
     ) {
@@ -61,7 +61,7 @@ public struct JSONReadingOptions: OptionSet, Sendable {
 }
 
 extension Request {
-    /// The body as it is.
+    /// Returns the body unchanged.
     public static func serializeResponseData(
         response: HTTPURLResponse?,
         data: Data?,
@@ -73,7 +73,7 @@ extension Request {
         }
     }
 
-    /// The body as text.
+    /// Returns the body as text.
     public static func serializeResponseString(
         encoding: String.Encoding?,
         response: HTTPURLResponse?,
@@ -86,7 +86,7 @@ extension Request {
         }
     }
 
-    /// The body as dictionaries, arrays, text, numbers and Boolean values.
+    /// Returns the body as dictionaries, arrays, text, numbers and Boolean values.
     public static func serializeResponseJSON(
         options: JSONReadingOptions = .allowFragments,
         response: HTTPURLResponse?,
@@ -98,7 +98,7 @@ extension Request {
         }
     }
 
-    /// The body as dictionaries, arrays, text, numbers, Boolean values, dates and bytes of a property list.
+    /// Returns the body as dictionaries, arrays, text, numbers, Boolean values, dates and bytes of a property list.
     public static func serializeResponsePropertyList(
         response: HTTPURLResponse?,
         data: Data?,
@@ -111,33 +111,33 @@ extension Request {
 }
 
 extension DataRequest {
-    /// A serializer of bytes.
+    /// Returns a serializer of bytes.
     public static func dataResponseSerializer() -> DataResponseSerializer<Data> {
         DataResponseSerializer { Request.serializeResponseData(response: $1, data: $2, error: $3) }
     }
 
-    /// A serializer of text.
+    /// Returns a serializer of text.
     public static func stringResponseSerializer(encoding: String.Encoding? = nil) -> DataResponseSerializer<String> {
         DataResponseSerializer {
             Request.serializeResponseString(encoding: encoding, response: $1, data: $2, error: $3)
         }
     }
 
-    /// A serializer of JSON.
+    /// Returns a serializer of JSON.
     public static func jsonResponseSerializer(
         options: JSONReadingOptions = .allowFragments
     ) -> DataResponseSerializer<Any> {
         DataResponseSerializer { Request.serializeResponseJSON(response: $1, data: $2, error: $3) }
     }
 
-    /// A serializer of property lists.
+    /// Returns a serializer of property lists.
     public static func propertyListResponseSerializer() -> DataResponseSerializer<Any> {
         DataResponseSerializer { Request.serializeResponsePropertyList(response: $1, data: $2, error: $3) }
     }
 }
 
 extension DownloadRequest {
-    /// A serializer of property lists.
+    /// Returns a serializer of property lists.
     public static func propertyListResponseSerializer() -> DownloadResponseSerializer<Any> {
         serializer(DataRequest.propertyListResponseSerializer())
     }
@@ -157,19 +157,19 @@ extension DownloadRequest {
         }
     }
 
-    /// A serializer of bytes.
+    /// Returns a serializer of bytes.
     public static func dataResponseSerializer() -> DownloadResponseSerializer<Data> {
         serializer(DataRequest.dataResponseSerializer())
     }
 
-    /// A serializer of text.
+    /// Returns a serializer of text.
     public static func stringResponseSerializer(
         encoding: String.Encoding? = nil
     ) -> DownloadResponseSerializer<String> {
         serializer(DataRequest.stringResponseSerializer(encoding: encoding))
     }
 
-    /// A serializer of JSON.
+    /// Returns a serializer of JSON.
     public static func jsonResponseSerializer(
         options: JSONReadingOptions = .allowFragments
     ) -> DownloadResponseSerializer<Any> {

@@ -16,7 +16,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         /// The maximum number of refreshes.
         public let maximumAttempts: Int
 
-        /// A window, by default of five refreshes in 30 seconds.
+        /// Creates a window, by default of five refreshes in 30 seconds.
         public init(interval: Double = 30, maximumAttempts: Int = 5) {
             self.interval = interval
             self.maximumAttempts = maximumAttempts
@@ -28,7 +28,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     private let timeline: Timeline
     private let state: Locked<RefreshState<Credential>>
 
-    /// An interceptor.
+    /// Creates an interceptor.
     ///
     /// - Parameters:
     ///   - authenticator: Adds credentials to requests, and refreshes them.
@@ -133,7 +133,8 @@ extension AuthenticationInterceptor.RefreshWindow {
 
 /// A credential, for example a token.
 public protocol AuthenticationCredential: Sendable {
-    /// A Boolean value that indicates whether it must be refreshed before the next request, for example because it expires soon.
+    /// A Boolean value that indicates whether the credential must be refreshed before the next request, for example because it expires
+    /// soon.
     var requiresRefresh: Bool { get }
 }
 
@@ -229,7 +230,7 @@ struct RefreshState<Credential: AuthenticationCredential>: Sendable {
         return isOld ? begin(credential, again) : .use(credential)
     }
 
-    /// A request with the credential of that version was rejected.
+    /// Records that a request with the credential of this version was rejected.
     mutating func retry(in version: Int, _ again: @escaping Waiting) -> Step {
         guard self.version == version, let credential else { return .checkAgain }
         guard underWay == nil else {

@@ -51,7 +51,7 @@ public struct HTTPCookie: Hashable, Sendable {
         (self.expiresDate, self.isSecure, self.isHTTPOnly) = (expiresDate, isSecure, isHTTPOnly)
     }
 
-    /// The cookie of a field Set-Cookie; nil if the server must not set it.
+    /// Creates the cookie of a field Set-Cookie. Returns nil if the server must not set it.
     ///
     /// A server may set cookies for its own host and for the domains above it, except for a domain of one label such as `com`. There is no
     /// list of public suffixes: `co.uk` is not recognized. A name that begins with `__Host-` or `__Secure-` requires the attributes that it
@@ -120,7 +120,7 @@ extension HTTPCookie {
                 || asked.dropFirst(kept.count).first == UInt8(ascii: "/"))
     }
 
-    /// The value of the field Cookie; nil without cookies.
+    /// Returns the value of the field Cookie; nil without cookies.
     package static func field(_ cookies: [HTTPCookie]) -> String? {
         cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
     }
@@ -170,7 +170,7 @@ package enum CookieDate {
     /// The maximum lifetime in seconds, 400 days (RFC 6265bis, section 5.5).
     private static let maximumAge = 400.0 * 86400
 
-    /// The expiry of a cookie; nil if it has neither `Max-Age` nor `Expires`. `Max-Age` has priority.
+    /// Returns the expiry of a cookie; nil if it has neither `Max-Age` nor `Expires`. `Max-Age` has priority.
     package static func end(maximumAge: String?, expires: String?, now: Date) -> Date? {
         if let maximumAge {
             let digits = maximumAge.utf8.first == UInt8(ascii: "-") ? maximumAge.dropFirst() : maximumAge[...]
@@ -213,7 +213,7 @@ package enum CookieDate {
         [0x09...0x09, 0x20...0x2f, 0x3b...0x40, 0x5b...0x60, 0x7b...0x7e].contains { $0 ~= byte }
     }
 
-    /// The number at the beginning of a word; nil if its number of digits is another.
+    /// Returns the number at the beginning of a word; nil if its number of digits is not in the range.
     private static func number(_ word: Substring.UTF8View, _ digits: ClosedRange<Int>) -> Int64? {
         let number = word.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
         return digits ~= number.count ? Int64(String(Substring(number))) : nil

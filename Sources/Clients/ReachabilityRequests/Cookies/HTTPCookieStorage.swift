@@ -4,7 +4,8 @@ import ReachabilityRetry
 
 /// The cookies of sessions (RFC 6265). Thread-safe. They are in memory and end with the process.
 ///
-/// A cookie is sent only to the host that set it, or below the domain that it names. Sites are not distinguished, so `SameSite` has no effect.
+/// A cookie is sent only to the host that set it, or below the domain that it names. Sites are not distinguished, so `SameSite` has no
+/// effect.
 public final class HTTPCookieStorage: Sendable {
     /// The storage of ``Session/default``. Every other session has its own, unless another is given.
     public static let shared = HTTPCookieStorage()
@@ -50,7 +51,7 @@ public final class HTTPCookieStorage: Sendable {
             .sorted { $0.number < $1.number }.map(\.cookie)
     }
 
-    /// The cookies of a request: those with longer paths first, then the older ones. It is never nil.
+    /// Returns the cookies of a request: those with longer paths first, then the older ones. It is never nil.
     public func cookies(for url: URL) -> [HTTPCookie]? {
         guard let origin = CookieOrigin(url) else { return [] }
         let now = now()

@@ -5,8 +5,8 @@ import ReachabilityRetry
 /// Checks a complete file before it gets its name. If it throws, the file is deleted.
 public typealias FileValidation = @Sendable (_ path: String) async throws -> Void
 
-/// A request whose answer becomes a file. The file gets its name when it is complete, so there is never a part of a file in its place. It is
-/// sent by its first handler, or soon after its creation (``Session/startRequestsImmediately``).
+/// A request whose answer becomes a file. The file gets its name when it is complete, so there is never a part of a file in its place. It
+/// is sent by its first handler, or soon after its creation (``Session/startRequestsImmediately``).
 ///
 /// An interrupted download continues if the server identifies versions of the file (a strong ETag). It fails if no more data comes, and not
 /// because it takes long.
@@ -264,7 +264,7 @@ private struct ResumeTicket: URLRequestConvertible {
 public enum DownloadFailure: Error {
     /// Another download to the same path is in progress.
     case busy(path: String)
-    /// A file exists, and is not to be replaced.
+    /// A file exists, and must not be replaced.
     case fileExists(path: String)
     /// The file, or its part, cannot be written, with the error of the system.
     case notWritten(path: String, any Error)

@@ -93,7 +93,7 @@ final class PartialDownload: Sendable {
         throw .tryAgain
     }
 
-    /// The number of bytes of a part of this size that are certainly on the disk after the machine has stopped.
+    /// Returns the number of bytes of a part of this size that are certainly on the disk after the machine has stopped.
     static func synced(of size: Int64) -> Int64 { max(0, size - 1) / syncedPiece * syncedPiece }
 
     private static func path(of destination: String) -> String { "\(destination).part" }
@@ -130,7 +130,7 @@ final class PartialDownload: Sendable {
         }
     }
 
-    /// An attempt begins, or a wait for the network.
+    /// Records that an attempt begins, or a wait for the network.
     func wait(_ isWaiting: Bool) {
         guard state.withLock({ $0.progress.isWaitingForNetwork }) != isWaiting else { return }
         change { $0.progress.isWaitingForNetwork = isWaiting }
@@ -144,7 +144,7 @@ final class PartialDownload: Sendable {
         }
     }
 
-    /// The request of the rest of the file, or of the whole file (RFC 9110, sections 13.1.5 and 14.2).
+    /// Returns the request of the rest of the file, or of the whole file (RFC 9110, sections 13.1.5 and 14.2).
     func requestingRest(in request: URLRequest) -> URLRequest {
         var request = request
         // A part of a file with a content coding is not a part of the file.
@@ -160,7 +160,7 @@ final class PartialDownload: Sendable {
         return request
     }
 
-    /// The decision about an answer.
+    /// Returns the decision about an answer.
     func decision(on head: HTTPURLResponse) -> ResumeDecision {
         let (offset, known) = state.withLock { ($0.offset, $0.known) }
         let decision = ResumeDecision(head, askedFrom: offset, of: known)
@@ -308,8 +308,8 @@ package struct ResumeData: Codable, Hashable, Sendable {
     let validator: String
     /// The length of the whole file in bytes; nil if it is not known.
     let total: Int64?
-    /// The start of the machine in which the part was written (`boot_id` of random(4)); nil if it is not known. After another start only the
-    /// bytes that were written to the disk are certain.
+    /// The start of the machine in which the part was written (`boot_id` of random(4)); nil if it is not known. After another start only
+    /// the bytes that were written to the disk are certain.
     var boot: String?
 
     /// Creates the record of a part.
@@ -322,7 +322,7 @@ package struct ResumeData: Codable, Hashable, Sendable {
     /// The identity of this start of the machine; nil if it is not known.
     static let currentBoot = SystemClock.bootIdentifier
 
-    /// The part of an answer with the whole file; nil if it cannot be continued.
+    /// Creates the part of an answer with the whole file; nil if it cannot be continued.
     ///
     /// A weak entity tag identifies equivalent files, not equal ones. A date is strong if the Date of the answer is at least a minute
     /// later (RFC 9110, section 8.8.2.2).
@@ -346,7 +346,7 @@ package struct ResumeData: Codable, Hashable, Sendable {
         return changed
     }
 
-    /// The URL without user name, password and fragment.
+    /// Returns the URL without user name, password and fragment.
     package static func plain(_ url: String) -> String {
         let url = url.prefix { $0 != "#" }
         guard let start = url.firstRange(of: "://")?.upperBound else { return String(url) }
@@ -355,8 +355,8 @@ package struct ResumeData: Codable, Hashable, Sendable {
         return String(url[..<start] + url[url.unicodeScalars.index(after: at)...])
     }
 
-    /// Returns whether a part belongs to the same version of the file: it has the same strong validator (RFC 9110, section 15.3.7.3). A server
-    /// that ignores If-Range could send a part of another version.
+    /// Returns whether a part belongs to the same version of the file: it has the same strong validator (RFC 9110, section 15.3.7.3). A
+    /// server that ignores If-Range could send a part of another version.
     func isValidator(of part: HTTPURLResponse) -> Bool {
         isValidator(part.headers[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"])
     }

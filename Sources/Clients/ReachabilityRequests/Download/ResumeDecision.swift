@@ -24,7 +24,7 @@ enum ResumeDecision: Hashable, Sendable {
     /// Keep the part. The answer is not a file.
     case refuse
 
-    /// The decision about an answer. The offset is nil if the whole file was requested.
+    /// Creates the decision about an answer. The offset is nil if the whole file was requested.
     init(_ head: HTTPURLResponse, askedFrom offset: Int64?, of known: ResumeData?) {
         guard let offset, let known else {
             self = Self.whole(head)

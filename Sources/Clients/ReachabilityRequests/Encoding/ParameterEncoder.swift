@@ -3,7 +3,7 @@ import ReachabilityRetry
 
 /// Encodes a value into a request.
 public protocol ParameterEncoder: Sendable {
-    /// The request with the parameters; the same request without parameters.
+    /// Returns the request with the parameters; the same request without parameters.
     func encode<Parameters: Encodable & Sendable>(
         _ parameters: Parameters?,
         into request: URLRequest
@@ -21,7 +21,7 @@ public struct JSONParameterEncoder: ParameterEncoder {
     /// An encoder that sorts keys.
     public static let sortedKeys = JSONParameterEncoder(.sortedKeys)
 
-    /// An encoder with the settings of another, which must not be changed afterwards.
+    /// Creates an encoder with the settings of another, which must not be changed afterwards.
     public init(encoder: JSONEncoder = JSONEncoder()) {
         self.encoder = encoder
     }
@@ -43,7 +43,7 @@ public struct JSONParameterEncoder: ParameterEncoder {
 }
 
 extension URLRequest {
-    /// The request with a value as JSON.
+    /// Returns the request with a value as JSON.
     package func adding(json value: some Encodable, by encoder: JSONEncoder) throws -> URLRequest {
         var request = self
         do {
@@ -84,7 +84,7 @@ public struct URLEncodedFormParameterEncoder: ParameterEncoder {
     private let encoder: URLEncodedFormEncoder
     private let destination: Destination
 
-    /// An encoder of names and values for a place of the parameters.
+    /// Creates an encoder of names and values for a place of the parameters.
     public init(encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(), destination: Destination = .methodDependent) {
         self.encoder = encoder
         self.destination = destination
@@ -107,7 +107,7 @@ public struct URLEncodedFormParameterEncoder: ParameterEncoder {
 }
 
 extension URLRequest {
-    /// The request with an encoded form.
+    /// Returns the request with an encoded form.
     package func adding(form: String, to destination: URLEncodedFormParameterEncoder.Destination) -> URLRequest {
         var request = self
         if destination.isQuery(for: sentMethod) {

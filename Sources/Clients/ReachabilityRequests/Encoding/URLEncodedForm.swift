@@ -91,7 +91,7 @@ extension URLEncodedFormEncoder {
         /// A closure returns the text that follows the key of the parent. It receives the key of the child.
         case custom(@Sendable (_ subkey: String) -> String)
 
-        /// An encoding by a closure.
+        /// Creates an encoding from a closure.
         public init(_ encode: @escaping @Sendable (_ subkey: String) -> String) { self = .custom(encode) }
 
         func encode(_ key: String) -> String {
@@ -187,7 +187,7 @@ final class FormNode {
 
     var content = Content.none
 
-    /// The part with this name, which is created if it is missing.
+    /// Returns the part with this name, which is created if it is missing.
     func part(_ key: String) -> FormNode {
         var parts: [(key: String, node: FormNode)] = []
         if case .object(let known) = content { parts = known }
@@ -197,7 +197,7 @@ final class FormNode {
         return node
     }
 
-    /// Another element at the end.
+    /// Adds an element at the end, and returns it.
     func element() -> FormNode {
         let node = FormNode()
         if case .array(let elements) = content { content = .array(elements + [node]) } else { content = .array([node]) }
@@ -338,7 +338,7 @@ package enum QueryEscaping {
         text.percentEncoded { allowed.contains($0) }
     }
 
-    /// The URL with more in its query, in front of its fragment.
+    /// Returns the URL with text added to its query, before its fragment.
     static func append(_ query: String, to url: String) -> String {
         guard !query.isEmpty else { return url }
         let hash = url.unicodeScalars.firstIndex(of: "#") ?? url.endIndex

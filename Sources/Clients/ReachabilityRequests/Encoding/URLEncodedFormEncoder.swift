@@ -21,8 +21,8 @@ public struct URLEncodedFormEncoder: Sendable {
         case invalidRootObject(String)
     }
 
-    /// A Boolean value that indicates whether the pairs of each part are sorted, as in Alamofire. If false, they keep their order, for example that
-    /// of an array.
+    /// A Boolean value that indicates whether the pairs of each part are sorted, as in Alamofire. If false, they keep their order, for
+    /// example that of an array.
     public let alphabetizeKeyValuePairs: Bool
     /// The name of an element of an array.
     public let arrayEncoding: ArrayEncoding
@@ -43,7 +43,7 @@ public struct URLEncodedFormEncoder: Sendable {
     /// The characters that are not percent-encoded.
     public let allowedCharacters: Set<Unicode.Scalar>
 
-    /// An encoder. The table lists the defaults.
+    /// Creates an encoder. The table lists the defaults.
     public init(
         alphabetizeKeyValuePairs: Bool = true,
         arrayEncoding: ArrayEncoding = .brackets,
@@ -68,7 +68,7 @@ public struct URLEncodedFormEncoder: Sendable {
         self.allowedCharacters = allowedCharacters ?? QueryEscaping.allowed
     }
 
-    /// The value as text.
+    /// Returns the value as text.
     ///
     /// - Throws: ``Failure`` if the value has no named parts, and errors of the value.
     public func encode(_ value: some Encodable) throws -> String {
@@ -81,10 +81,10 @@ public struct URLEncodedFormEncoder: Sendable {
         }
     }
 
-    /// The value as bytes.
+    /// Returns the value as bytes.
     public func encodeBytes(_ value: some Encodable) throws -> [UInt8] { Array(try encode(value).utf8) }
 
-    /// The pairs of a part; nil if there are none.
+    /// Returns the pairs of a part; nil if there are none.
     private func text(of node: FormNode, named name: String) -> String? {
         let segments: [String?] =
             switch node.content {

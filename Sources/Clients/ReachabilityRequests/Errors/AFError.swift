@@ -185,7 +185,7 @@ extension Error {
     /// The error as an ``AFError``; nil if it is another.
     public var asAFError: AFError? { self as? AFError }
 
-    /// The error as an ``AFError``; another one in its place if it is another.
+    /// Returns the error as an ``AFError``, or `other` if it has another type.
     func asAFError(or other: @autoclosure () -> AFError) -> AFError { self as? AFError ?? other() }
 }
 
@@ -263,7 +263,7 @@ extension AFError.ServerTrustFailureReason {
 }
 
 extension AFError {
-    /// The result of a request that ended without an answer.
+    /// Creates the result of a request that ended without an answer.
     init(_ error: RetryError) {
         guard error.ending != .cancelled else {
             self = .explicitlyCancelled
@@ -272,7 +272,7 @@ extension AFError {
         self = error.lastError.flatMap { AFError(ownFailure: $0) } ?? .sessionTaskFailed(error: URLError(cause: error))
     }
 
-    /// The failure of one attempt, as retriers receive it.
+    /// Creates the failure of one attempt, as retriers receive it.
     init(attemptError error: any Error) {
         self =
             switch error {
@@ -283,7 +283,7 @@ extension AFError {
             }
     }
 
-    /// A failure with a case of its own; nil for one of the network or the client.
+    /// Creates the error for a failure that has a separate case. Returns nil for a failure of the network or the client.
     private init?(ownFailure failure: any Error) {
         switch failure {
         case let failure as InvalidRequest: self = .createURLRequestFailed(error: failure)

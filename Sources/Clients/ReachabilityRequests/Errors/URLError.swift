@@ -2,8 +2,8 @@ import AsyncHTTPClient
 import ReachabilityHTTP
 public import ReachabilityRetry
 
-/// The failure of the network below ``AFError/sessionTaskFailed(error:)``, with a code of Foundation's structure of this name. The codes are
-/// coarse. The ``cause`` has all that is known.
+/// The failure of the network below ``AFError/sessionTaskFailed(error:)``, with a code of Foundation's structure of this name. The codes
+/// are coarse. The ``cause`` has all that is known.
 ///
 /// ```swift
 /// if let error = response.error?.underlyingError as? URLError, error.code == .timedOut { showRetryButton() }
@@ -67,7 +67,7 @@ public struct URLError: Error, Sendable {
     /// The number of the code.
     public var errorCode: Int { code.rawValue }
 
-    /// An error without a cause.
+    /// Creates an error without a cause.
     public init(_ code: Code) { (self.code, cause) = (code, nil) }
 
     init(_ code: Code, cause: any Error) { (self.code, self.cause) = (code, cause) }
@@ -90,7 +90,8 @@ extension URLError: RetryableError {
 }
 
 extension URLError.Code {
-    /// The code of an error. Errors that are retried have one of the codes that `RetryPolicy` of ReachabilityAlamofire retries by default.
+    /// Creates the code of an error. Errors that are retried have one of the codes that `RetryPolicy` of ReachabilityAlamofire retries by
+    /// default.
     package init(_ error: any Error) {
         let failure = error as? any RetryableError
         self =

@@ -15,7 +15,8 @@ public typealias RetryCompletion = @Sendable (RetryResult) -> Void
     /// until then, unless it is cancelled. Later calls are ignored.
     func adapt(_ urlRequest: URLRequest, for session: Session, completion: @escaping AdaptCompletion)
 
-    /// The request to send, in the form of Alamofire 4. By default ``adapt(_:for:completion:)`` calls it. An error ends the request.
+    /// Returns the request to send, in the form of Alamofire 4. By default ``adapt(_:for:completion:)`` calls it. An error ends the
+    /// request.
     func adapt(_ urlRequest: URLRequest) throws -> URLRequest
 
     /// Adapts a request with a known identity. By default it calls ``adapt(_:for:completion:)``.
@@ -145,7 +146,7 @@ public typealias RetryHandler = @Sendable (Request, Session, any Error, _ comple
 public struct Adapter: RequestInterceptor {
     private let adaptHandler: AdaptHandler
 
-    /// An adapter that calls a closure.
+    /// Creates an adapter that calls a closure.
     public init(_ adaptHandler: @escaping AdaptHandler) { self.adaptHandler = adaptHandler }
 
     /// Calls the closure.
@@ -158,7 +159,7 @@ public struct Adapter: RequestInterceptor {
 public struct Retrier: RequestInterceptor {
     private let retryHandler: RetryHandler
 
-    /// A retrier that calls a closure.
+    /// Creates a retrier that calls a closure.
     public init(_ retryHandler: @escaping RetryHandler) { self.retryHandler = retryHandler }
 
     /// Calls the closure.
@@ -180,7 +181,7 @@ public struct Interceptor: RequestInterceptor {
     /// The retriers in their order.
     public let retriers: [any RequestRetrier]
 
-    /// An interceptor, with the adapters and retriers of others behind its own.
+    /// Creates an interceptor, with the adapters and retriers of others behind its own.
     public init(
         adapters: [any RequestAdapter] = [],
         retriers: [any RequestRetrier] = [],

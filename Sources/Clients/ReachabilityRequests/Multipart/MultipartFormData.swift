@@ -23,7 +23,7 @@ public final class MultipartFormData: Sendable {
 
     private let parts = Locked(Parts())
 
-    /// An empty form.
+    /// Creates an empty form.
     ///
     /// - Parameters:
     ///   - fileManager: Not used.
@@ -38,8 +38,8 @@ public final class MultipartFormData: Sendable {
     /// The length of the contents of all parts in bytes, without their header fields.
     public var contentLength: UInt64 { UInt64(parts.withLock { $0.contentLength }) }
 
-    /// Sends the form in packets of at most this size in bytes, with a delay in seconds before each, for example to leave a part of a slow line to
-    /// other programs.
+    /// Sends the form in packets of at most this size in bytes, with a delay in seconds before each, for example to leave a part of a slow
+    /// line to other programs.
     public func throttleBandwidth(withPacketSize packetSize: Int, delay: Double) {
         parts.withLock { $0.throttle = Throttle(packetSize: packetSize, delay: delay) }
     }
@@ -120,14 +120,14 @@ public final class MultipartFormData: Sendable {
         return headers
     }
 
-    /// The name as the WHATWG escapes it.
+    /// Returns the name as the WHATWG escapes it.
     static func escape(_ name: String) -> String {
         name.percentEncoded { !["\"", "\r", "\n"].contains($0) }
     }
 }
 
 extension MultipartFormData {
-    /// The bytes and files of the form.
+    /// Returns the bytes and files of the form.
     func pieces() throws(AFError) -> [BodyPiece] {
         let parts = parts.withLock { $0 }
         if let error = parts.error { throw error }
@@ -139,8 +139,8 @@ extension MultipartFormData {
         contentLength >= threshold && parts.withLock { $0.throttle == nil && $0.error == nil }
     }
 
-    /// The body of an upload. A form of the threshold's length or longer is written to a temporary file. A shorter form without files is in memory.
-    /// A shorter form with files, and a throttled form, are read while they are sent.
+    /// Returns the body of an upload. A form of the threshold's length or longer is written to a temporary file. A shorter form without
+    /// files is in memory. A shorter form with files, and a throttled form, are read while they are sent.
     func uploadable(usingThreshold threshold: UInt64) throws -> UploadRequest.Uploadable {
         let pieces = try pieces()
         let throttle = parts.withLock { $0.throttle }
@@ -156,7 +156,7 @@ extension MultipartFormData {
         return isInMemory ? .data(try encode()) : .stream(InputStream(pieces: pieces, throttle))
     }
 
-    /// The form in memory.
+    /// Returns the form in memory.
     ///
     /// - Throws: ``AFError/multipartEncodingFailed(reason:)`` if a part could not be added, or a file has changed.
     public func encode() throws -> Data {
@@ -167,8 +167,8 @@ extension MultipartFormData {
 
     /// Writes the form to a new file.
     ///
-    /// - Throws: ``AFError/multipartEncodingFailed(reason:)`` if the file exists or cannot be written, if a part could not be added, or a file
-    ///   has changed.
+    /// - Throws: ``AFError/multipartEncodingFailed(reason:)`` if the file exists or cannot be written, if a part could not be added, or a
+    ///   file has changed.
     public func writeEncodedData(to fileURL: URL) throws {
         guard fileURL.isFileURL else {
             throw AFError.multipartEncodingFailed(reason: .outputStreamURLInvalid(url: fileURL))

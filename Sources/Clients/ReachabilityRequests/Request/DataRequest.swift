@@ -61,7 +61,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {  // Uncheck
 }
 
 extension UploadRequest.Uploadable {
-    /// The body. The size of a file is that of now.
+    /// Returns the body. The size of a file is its current size.
     func body() throws(AFError) -> InputStream {
         switch self {
         case .data(let data): InputStream(data: data)
@@ -78,7 +78,7 @@ public protocol UploadableConvertible: Sendable {
 }
 
 extension UploadRequest.Uploadable: UploadableConvertible {
-    /// The body itself.
+    /// Returns the body itself.
     public func createUploadable() throws -> UploadRequest.Uploadable { self }
 }
 
@@ -101,7 +101,7 @@ extension InputStream: UploadableConvertible {
 public protocol UploadConvertible: UploadableConvertible, URLRequestConvertible {}
 
 extension UploadConvertible {
-    /// The body, or the reason why it could not be created.
+    /// Returns the body, or the reason why it could not be created.
     fileprivate func creation() -> Result<UploadRequest.Uploadable, AFError> {
         Result { try createUploadable() }.mapError { $0.asAFError(or: .createUploadableFailed(error: $0)) }
     }

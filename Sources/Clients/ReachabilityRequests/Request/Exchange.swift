@@ -31,7 +31,7 @@ final class Exchange<Value: Sendable>: Sendable {
     private let cancelled: Value
     private let endsWithWork: Bool
 
-    /// An exchange with this result if it is cancelled.
+    /// Creates an exchange with this result if it is cancelled.
     ///
     /// - Parameter endsWithWork: True if a cancelled exchange ends with its work and has its result. Work that leaves a file requires it.
     init(cancelled: Value, endsWithWork: Bool = false) {

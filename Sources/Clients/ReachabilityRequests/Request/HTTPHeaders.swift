@@ -17,7 +17,7 @@ public struct HTTPHeader: Hashable, Sendable {
     /// The value of the field.
     public let value: String
 
-    /// A header field.
+    /// Creates a header field.
     public init(name: String, value: String) {
         self.name = name
         self.value = value
@@ -106,17 +106,17 @@ public struct HTTPHeaders: Hashable, Sendable {
         headers.sort { $0.name.lowercased() < $1.name.lowercased() }
     }
 
-    /// The fields, sorted by name.
+    /// Returns the fields, sorted by name.
     public func sorted() -> HTTPHeaders {
         var sorted = self
         sorted.sort()
         return sorted
     }
 
-    /// The value of a field; nil if it is missing.
+    /// Returns the value of a field; nil if it is missing.
     public func value(for name: String) -> String? { index(of: name).map { headers[$0].value } }
 
-    /// The value of a field. Nil removes the field.
+    /// The value of a field. Setting nil removes the field.
     public subscript(name: String) -> String? {
         get { value(for: name) }
         set {
@@ -153,7 +153,7 @@ extension HTTPHeaders: Collection {
     public var endIndex: Int { headers.endIndex }
     /// Returns the field at a position.
     public subscript(position: Int) -> HTTPHeader { headers[position] }
-    /// The next index.
+    /// Returns the next index.
     public func index(after index: Int) -> Int { index + 1 }
 }
 
@@ -182,7 +182,7 @@ extension HTTPHeader {
         return userAgent("\(name.isEmpty ? "Unknown" : name) (\(system)) ReachabilityRequests")
     }()
 
-    /// The languages of `LANGUAGE` and of the locale of messages (gettext(3), setlocale(3)); English without them.
+    /// Returns the languages of `LANGUAGE` and of the locale of messages (gettext(3), setlocale(3)); English without them.
     static func acceptedLanguages(_ variable: (String) -> String?) -> String {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap(variable).first
         var languages: [String] = []

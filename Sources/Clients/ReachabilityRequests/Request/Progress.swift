@@ -69,7 +69,7 @@ struct ProgressFeed: Sendable {
         return handler.queue
     }
 
-    /// The handler, and the newest progress.
+    /// Returns the handler, and the newest progress.
     mutating func takeCall() -> (Request.ProgressHandler, Progress)? {
         isCalling = false
         return handler.map { ($0.call, progress) }

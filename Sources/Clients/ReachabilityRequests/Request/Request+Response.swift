@@ -55,7 +55,7 @@ extension Request {
         }
     }
 
-    /// The response for a handler, which was made before if retriers were called about it.
+    /// Returns the response for a handler, which was made before if retriers were called about it.
     private func response<Value: Sendable>(
         _ answer: Answer,
         _ number: Int?,
@@ -81,7 +81,7 @@ extension Request {
         return self
     }
 
-    /// The response for tasks.
+    /// Returns the response for tasks.
     ///
     /// - Parameter cancels: True if the request is cancelled if the last waiting task is.
     func makeTask<Value: Sendable>(_ cancels: Bool, _ read: @escaping Reading<Value>) -> DataTask<Value> {
@@ -112,7 +112,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     fileprivate let request: Request
     fileprivate let wait: @Sendable () async -> AFDataResponse<Value>
 
-    /// The response. It sends the request, unless it was sent.
+    /// The response. Reading it sends the request, unless the request was sent already.
     public var response: AFDataResponse<Value> { get async { await wait() } }
     /// The value or the error.
     public var result: AFResult<Value> { get async { await wait().result } }
@@ -123,7 +123,7 @@ public struct DataTask<Value: Sendable>: Sendable {
     public func cancel() { request.cancel() }
     /// Sends the request, or continues it.
     public func resume() { request.resume() }
-    /// Holds the request back.
+    /// Suspends the request.
     public func suspend() { request.suspend() }
 }
 
@@ -154,7 +154,7 @@ extension DataRequest {
         respond(on: queue, responseSerializer.read, completionHandler)
     }
 
-    /// The value of a serializer, for tasks.
+    /// Returns the value of a serializer, for tasks.
     ///
     /// - Parameters:
     ///   - serializer: The serializer.
@@ -200,7 +200,7 @@ extension DownloadRequest {
         response(queue: queue, responseSerializer: URLResponseSerializer(), completionHandler: completionHandler)
     }
 
-    /// The value of a serializer, for tasks, see ``DataRequest/serializingResponse(using:automaticallyCancelling:)``.
+    /// Returns the value of a serializer, for tasks, see ``DataRequest/serializingResponse(using:automaticallyCancelling:)``.
     public func serializingDownload<Serializer: DownloadResponseSerializerProtocol>(
         using serializer: Serializer,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -208,7 +208,7 @@ extension DownloadRequest {
         makeTask(shouldAutomaticallyCancel, serializer.readFile)
     }
 
-    /// The URL of the file, for tasks.
+    /// Returns the URL of the file, for tasks.
     public func serializingDownloadedFileURL(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true
     ) -> DownloadTask<URL> {
@@ -217,7 +217,7 @@ extension DownloadRequest {
 }
 
 extension SerializedRequest {
-    /// The value of a serializer, of the body in memory or of the file.
+    /// Returns the value of a serializer, of the body in memory or of the file.
     private func reader<Serializer: ResponseSerializer>(
         _ serializer: Serializer
     ) -> Reading<Serializer.SerializedObject> {
@@ -280,7 +280,7 @@ extension SerializedRequest {
         return response(to: serializer, queue, completionHandler)
     }
 
-    /// The bytes, for tasks.
+    /// Returns the bytes, for tasks.
     public func serializingData(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
@@ -291,7 +291,7 @@ extension SerializedRequest {
         return makeTask(shouldAutomaticallyCancel, reader(serializer))
     }
 
-    /// The text, for tasks.
+    /// Returns the text, for tasks.
     public func serializingString(
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
         dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
@@ -303,7 +303,7 @@ extension SerializedRequest {
         return makeTask(shouldAutomaticallyCancel, reader(serializer))
     }
 
-    /// The value, for tasks.
+    /// Returns the value, for tasks.
     public func serializingDecodable<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         automaticallyCancelling shouldAutomaticallyCancel: Bool = true,

@@ -8,8 +8,8 @@ extension Request {
     /// A Boolean value that indicates whether the request is sent without `resume()` and without a task that waits for it.
     var startsAutomatically: Bool { values.withLock { $0.startsAutomatically } ?? session.startRequestsImmediately }
 
-    /// Arranges that the request is sent by its first handler or later, if the caller or else the session requires it. In a cancelled task there is
-    /// no result to wait for. A stream is sent only for a reader.
+    /// Arranges that the request is sent by its first handler or later, if the caller or else the session requires it. In a cancelled task
+    /// there is no result to wait for. A stream is sent only for a reader.
     func start(_ isAutomatic: Bool?) -> Self {
         if let isAutomatic { values.withLock { $0.startsAutomatically = isAutomatic } }
         guard !Task.isCancelled else { return self }
@@ -99,7 +99,7 @@ extension Request {
         return nil
     }
 
-    /// The request is sent again because a serializer has failed.
+    /// Prepares a further run of the request after a serializer has failed.
     private func willRun(again answer: Answer) {
         if let file = answer.file { OwnFile.remove(file.path) }
         values.withLock { values in

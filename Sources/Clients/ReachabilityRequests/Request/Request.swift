@@ -116,7 +116,7 @@ struct RequestValues: Sendable {
     var upload = ProgressFeed()
     var download = ProgressFeed()
     var credential: URLCredential?
-    /// Answers the challenges of the server; nil before the first one.
+    /// The responder to challenges of the server; nil before the first challenge.
     var responder: ChallengeResponder?
     /// The number of retries that answered a challenge.
     var challenges = 0
@@ -360,14 +360,14 @@ extension Request {
         return self
     }
 
-    /// The progress of the body that is received, until the request ends. It does not send the request.
+    /// Returns a sequence of the progress of the received body, until the request ends. It does not send the request.
     public func downloadProgress(
         bufferingPolicy: StreamOf<Progress>.Continuation.BufferingPolicy = .bufferingNewest(1)
     ) -> StreamOf<Progress> {
         watch(.download, bufferingPolicy)
     }
 
-    /// The progress of the body that is sent, until the request ends. It does not send the request.
+    /// Returns a sequence of the progress of the sent body, until the request ends. It does not send the request.
     public func uploadProgress(
         bufferingPolicy: StreamOf<Progress>.Continuation.BufferingPolicy = .bufferingNewest(1)
     ) -> StreamOf<Progress> {

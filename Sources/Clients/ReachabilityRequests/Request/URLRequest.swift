@@ -40,8 +40,8 @@ public struct URLRequest: Hashable, Sendable {
     public var httpBodyStream: InputStream?
     /// The use of cached answers.
     public var cachePolicy = CachePolicy.useProtocolCachePolicy
-    /// A Boolean value that indicates whether the cookies of the session are sent, and those of the answers kept. A field Cookie of the request
-    /// is sent in any case, and replaces the cookies of the session.
+    /// A Boolean value that indicates whether the cookies of the session are sent, and those of the answers kept. A field Cookie of the
+    /// request is sent in any case, and replaces the cookies of the session.
     public var httpShouldHandleCookies = true
     /// The maximum time of an attempt until the answer begins, in seconds; nil for the limits of the session.
     var timeout: Double?
@@ -53,14 +53,14 @@ public struct URLRequest: Hashable, Sendable {
         self.httpBody = body
     }
 
-    /// A GET request.
+    /// Creates a GET request.
     public init(url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: Double = 60) {
         self.init(text: url.absoluteString)
         self.cachePolicy = cachePolicy
         if timeoutInterval != 60 { timeout = timeoutInterval }
     }
 
-    /// A request.
+    /// Creates a request.
     ///
     /// - Throws: The error of the URL, ``AFError/invalidURL(url:)`` if it is a text.
     public init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders? = nil) throws {
@@ -104,7 +104,7 @@ extension URLRequest {
         return RequestHead(method: sentMethod, url: text, fields: fields)
     }
 
-    /// The request with the URL, the method and the fields of a hop. A redirect that changes the method leaves the body out.
+    /// Returns the request with the URL, the method and the fields of a hop. A redirect that changes the method leaves the body out.
     ///
     /// - Parameter others: The fields of the session, which are left out unless the request has them.
     func replacing(by plain: RequestHead, without others: HTTPHeaders) -> URLRequest {
@@ -140,14 +140,14 @@ extension URLRequest {
 
 /// A type that has a URL.
 public protocol URLConvertible: Sendable {
-    /// The URL.
+    /// Returns the URL.
     ///
     /// - Throws: ``AFError/invalidURL(url:)`` if there is none.
     func asURL() throws -> URL
 }
 
 extension String: URLConvertible {
-    /// The URL of the text.
+    /// Returns the URL of the text.
     public func asURL() throws -> URL {
         guard let url = URL(string: self) else { throw AFError.invalidURL(url: self) }
         return url
@@ -155,12 +155,12 @@ extension String: URLConvertible {
 }
 
 extension URL: URLConvertible {
-    /// The URL itself.
+    /// Returns the URL itself.
     public func asURL() throws -> URL { self }
 }
 
 extension URLComponents: URLConvertible {
-    /// The URL of the components.
+    /// Returns the URL of the components.
     public func asURL() throws -> URL {
         guard let url else { throw AFError.invalidURL(url: self) }
         return url
@@ -168,7 +168,7 @@ extension URLComponents: URLConvertible {
 }
 
 extension URLConvertible {
-    /// The URL as text. A text without characters that a URL must not have is not parsed here, because the client parses it again.
+    /// Returns the URL as text. A text without characters that a URL must not have is not parsed here, because the client parses it again.
     fileprivate func text() throws -> String {
         if let text = self as? String, text.utf8.allSatisfy(\.isPlainInURL), text.hasPrefix("http") { return text }
         return try asURL().absoluteString
@@ -195,7 +195,7 @@ extension URLRequestConvertible {
     /// The request, or nil.
     public var urlRequest: URLRequest? { try? asURLRequest() }
 
-    /// The request, if it can be sent.
+    /// Creates the request, if it can be sent.
     func request() -> Result<URLRequest, AFError> {
         Result {
             var request = try asURLRequest()
@@ -208,7 +208,7 @@ extension URLRequestConvertible {
 }
 
 extension URLRequest: URLRequestConvertible {
-    /// The request itself.
+    /// Returns the request itself.
     public func asURLRequest() throws -> URLRequest { self }
 }
 
@@ -220,22 +220,22 @@ public final class InputStream: Sendable {
 
     init(pieces: [BodyPiece], _ throttle: Throttle? = nil) { (self.pieces, self.throttle) = (pieces, throttle) }
 
-    /// A stream of bytes.
+    /// Creates a stream of bytes.
     public convenience init(data: Data) { self.init(pieces: [.bytes([UInt8](data))]) }
 
-    /// A stream of a file; nil if it cannot be read.
+    /// Creates a stream of a file; nil if it cannot be read.
     public convenience init?(fileAtPath path: String) {
         guard let length = try? FilePart.length(of: path) else { return nil }
         self.init(pieces: [.file(path, length: length)])
     }
 
-    /// A stream of a file; nil if it cannot be read.
+    /// Creates a stream of a file; nil if it cannot be read.
     public convenience init?(url: URL) {
         guard url.isFileURL else { return nil }
         self.init(fileAtPath: url.path)
     }
 
-    /// The same stream, sent in packets of at most this size in bytes, with a delay in seconds before each.
+    /// Returns the same stream, sent in packets of at most this size in bytes, with a delay in seconds before each.
     public func throttled(packetSize: Int, delay: Double) -> InputStream {
         InputStream(pieces: pieces, Throttle(packetSize: packetSize, delay: delay))
     }

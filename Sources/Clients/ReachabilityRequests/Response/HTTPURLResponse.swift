@@ -31,7 +31,8 @@ extension HTTPURLResponse {
     /// The length of the body as it is sent; -1 if it is not known, or a content coding will be removed.
     public var expectedContentLength: Int64 { contentLength ?? -1 }
 
-    /// A name for the file: that of Content-Disposition, else the last part of the URL, else `Unknown`. It is safe as a name in a directory.
+    /// A name for the file: that of Content-Disposition, else the last part of the URL, else `Unknown`. It is safe as a name in a
+    /// directory.
     public var suggestedFilename: String? {
         let sent = headers["Content-Disposition"].flatMap { ContentDisposition($0)?.safeFileName }
         return sent ?? url.flatMap { ContentDisposition.safe($0.lastPathComponent) } ?? "Unknown"
@@ -132,7 +133,7 @@ struct FieldReader {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A number that is not negative; nil if it is missing or too large.
+    /// Returns a number that is not negative; nil if it is missing or too large.
     mutating func number() -> Int64? {
         let digits = rest.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
         guard !digits.isEmpty, let number = Int64(String(decoding: digits, as: UTF8.self)) else { return nil }
@@ -180,7 +181,7 @@ struct MIMEType: Hashable, Sendable {
     /// A Boolean value that indicates whether it is an HTML page.
     var isPage: Bool { type == "text" && subtype == "html" || subtype == "xhtml+xml" }
 
-    /// The type for the extension of a name; `application/octet-stream` for an unknown one.
+    /// Returns the type for the extension of a name; `application/octet-stream` for an unknown one.
     static func forFile(named name: String) -> String {
         let parts = name.split(at: ".", omittingEmptySubsequences: false)
         guard parts.count > 1, let ending = parts.last else { return "application/octet-stream" }

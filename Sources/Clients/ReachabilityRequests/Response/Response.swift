@@ -29,7 +29,7 @@ public struct DataResponse<Success, Failure: Error> {
     /// The value or the error.
     public let result: Result<Success, Failure>
 
-    /// The response of a request whose body is in memory.
+    /// Creates the response of a request whose body is in memory.
     public init(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -42,7 +42,7 @@ public struct DataResponse<Success, Failure: Error> {
         (self.serializationDuration, self.result) = (serializationDuration, result)
     }
 
-    /// The response of a download.
+    /// Creates the response of a download.
     public init(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -57,21 +57,21 @@ public struct DataResponse<Success, Failure: Error> {
         (self.serializationDuration, self.result) = (serializationDuration, result)
     }
 
-    /// The response of an answer.
+    /// Creates the response of an answer.
     init(request: URLRequest?, answer: Answer, serializationDuration: Double, result: Result<Success, Failure>) {
         (self.request, response, data, fileURL) = (request, answer.response, answer.data, answer.file)
         (resumeData, metrics) = (answer.resumeData, answer.metrics)
         (self.serializationDuration, self.result) = (serializationDuration, result)
     }
 
-    /// A response with another result.
+    /// Creates a response with another result.
     package init<Value, NewError>(_ other: DataResponse<Value, NewError>, _ result: Result<Success, Failure>) {
         (request, response, data, fileURL) = (other.request, other.response, other.data, other.fileURL)
         (resumeData, metrics, serializationDuration) = (other.resumeData, other.metrics, other.serializationDuration)
         self.result = result
     }
 
-    /// A response with the result of a serializer.
+    /// Returns a response with the result of a serializer.
     package func serialized<New, NewError>(_ read: () -> Result<New, NewError>) -> DataResponse<New, NewError> {
         let began = ContinuousClock.now
         var response = DataResponse<New, NewError>(self, read())
@@ -85,7 +85,7 @@ public struct DataResponse<Success, Failure: Error> {
     /// The error; nil if there is a value.
     public var error: Failure? { if case .failure(let error) = result { error } else { nil } }
 
-    /// The response with another value.
+    /// Returns the response with another value.
     public func map<New>(_ transform: (Success) -> New) -> DataResponse<New, Failure> {
         DataResponse<New, Failure>(self, result.map(transform))
     }
@@ -95,8 +95,8 @@ extension DataResponse: Sendable where Success: Sendable {}
 
 /// The durations, hops and attempts of a request.
 ///
-/// async-http-client does not report when a name was resolved, and when the connection and TLS were established. ``connectionDuration`` is their
-/// sum.
+/// async-http-client does not report when a name was resolved, and when the connection and TLS were established. ``connectionDuration`` is
+/// their sum.
 public struct RequestMetrics: Sendable {
     /// One answer of a server.
     public struct Hop: Hashable, Sendable {

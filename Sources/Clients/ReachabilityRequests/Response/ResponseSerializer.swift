@@ -6,7 +6,7 @@ public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
     /// The type of the value.
     associatedtype SerializedObject: Sendable
 
-    /// The value. An error that is not an ``AFError`` becomes
+    /// Returns the value. An error that is not an ``AFError`` becomes
     /// ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)``.
     ///
     /// - Parameters:
@@ -56,7 +56,7 @@ extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerP
 
 /// Changes a body before it is serialized.
 public protocol DataPreprocessor: Sendable {
-    /// The body to serialize.
+    /// Returns the body to serialize.
     func preprocess(_ data: Data) throws -> Data
 }
 
@@ -64,7 +64,7 @@ public protocol DataPreprocessor: Sendable {
 public struct PassthroughPreprocessor: DataPreprocessor {
     /// Creates a preprocessor.
     public init() {}
-    /// The body as it is.
+    /// Returns the body unchanged.
     public func preprocess(_ data: Data) throws -> Data { data }
 }
 
@@ -103,7 +103,7 @@ extension ResponseSerializer {
             || response.map { emptyResponseCodes.contains($0.statusCode) } == true
     }
 
-    /// The changed body; nil if it is empty, and may be.
+    /// Returns the changed body; nil if it is empty, and may be.
     package func content(
         _ request: URLRequest?,
         _ response: HTTPURLResponse?,
@@ -204,7 +204,7 @@ public struct StringResponseSerializer: ResponseSerializer {
         self.encoding = encoding
     }
 
-    /// The text. A character set that is not known is an error, ``UnknownCharacterSet``.
+    /// Returns the text. A character set that is not known is an error, ``UnknownCharacterSet``.
     public func serialize(
         request: URLRequest?,
         response: HTTPURLResponse?,
@@ -226,7 +226,7 @@ public struct StringResponseSerializer: ResponseSerializer {
         return text
     }
 
-    /// The encoding with an IANA name; nil for one that is not known.
+    /// Returns the encoding with an IANA name; nil for one that is not known.
     static func encoding(named name: String) -> String.Encoding? {
         switch name.lowercased() {
         case "utf-8", "utf8": .utf8
@@ -293,7 +293,7 @@ public struct DecodableResponseSerializer<T: Decodable & Sendable>: ResponseSeri
 }
 
 extension Error {
-    /// The error of a decoder that was given a page of HTML, with a hint at a captive portal.
+    /// Returns the error of a decoder that was given a page of HTML, with a hint at a captive portal.
     package func naming(pageOf response: HTTPURLResponse) -> any Error {
         guard response.mediaType?.isPage == true, self is DecodingError else { return self }
         let hint = "it is a page of HTML, perhaps that of a captive portal"
@@ -322,6 +322,6 @@ public protocol EmptyResponse: Sendable {
 public struct Empty: Codable, Hashable, Sendable, EmptyResponse {
     /// The only value.
     public static let value = Empty()
-    /// The only value.
+    /// Returns the only value.
     public static func emptyValue() -> Empty { value }
 }

@@ -8,7 +8,8 @@ extension DataRequest {
     /// A validation of an answer, on any thread.
     public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse, Data?) -> ValidationResult
 
-    /// Validates the answer with a closure. Validations run once for each answer that is not a redirect to be followed. An empty body is nil.
+    /// Validates the answer with a closure. Validations run once for each answer that is not a redirect to be followed. An empty body is
+    /// nil.
     @discardableResult
     public func validate(_ validation: @escaping Validation) -> Self {
         validator.withLock { $0.add { validation($0, $1, $2?.isEmpty == true ? nil : $2) } }
@@ -48,7 +49,7 @@ extension DownloadRequest {
 
 /// Validations by the head of an answer. All requests have them.
 extension Request {
-    /// Accepts a status of 200 to 299, and the content types of the request's Accept field, any if there is none.
+    /// Accepts a status of 200 to 299, and the content types of the request's Accept field, or any type without that field.
     @discardableResult
     public func validate() -> Self {
         validator.withLock { $0.addUsual() }
@@ -113,7 +114,7 @@ struct Validator: Sendable {
         return .unacceptableContentType(acceptableContentTypes: wanted, responseContentType: type.description)
     }
 
-    /// Accepts a status of 200 to 299, and the content types of the request's Accept field, any if there is none.
+    /// Accepts a status of 200 to 299, and the content types of the request's Accept field, or any type without that field.
     mutating func addUsual() {
         add(statuses: 200..<300)
         add(contentTypes: { request in
@@ -132,7 +133,7 @@ struct Validator: Sendable {
     /// The number of validations.
     var count: Int { checks.count }
 
-    /// The first rejection, or nil.
+    /// Returns the first rejection, or nil.
     ///
     /// - Parameters:
     ///   - count: The number of validations that ran before.

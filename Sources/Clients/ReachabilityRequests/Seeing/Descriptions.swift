@@ -22,7 +22,8 @@ extension Request: CustomStringConvertible, CustomDebugStringConvertible {
     /// The command line of curl(1).
     public var debugDescription: String { cURLDescription() }
 
-    /// The command line of curl(1) that sends the same request, for a POSIX shell, see ``URLRequest/cURLDescription(showingSecrets:)``.
+    /// Returns the command line of curl(1) that sends the same request, for a POSIX shell, see
+    /// ``URLRequest/cURLDescription(showingSecrets:)``.
     public func cURLDescription(showingSecrets: Bool = false) -> String {
         guard var request = request?.adding(session.headers) else { return "$ curl command could not be created" }
         if request.httpShouldHandleCookies, let cookies = session.cookieStorage?.field(for: request.text) {
@@ -107,7 +108,8 @@ private enum DebugText {
 }
 
 extension URLRequest {
-    /// The command line of curl(1) that sends the same request, for a POSIX shell, after a prompt: `$ curl -v`, then a line for each part.
+    /// Returns the command line of curl(1) that sends the same request, for a POSIX shell, after a prompt: `$ curl -v`, then a line for
+    /// each part.
     ///
     /// Secrets are replaced by `***`: passwords in URLs, cookies, and fields such as Authorization. A body that is not text, or longer than
     /// 4096 bytes, is replaced by the name of a file.
@@ -158,7 +160,7 @@ extension URLRequest {
         return ["token", "secret", "api-key", "apikey", "password"].contains { name.contains($0) }
     }
 
-    /// The URL without the password of `https://name:password@host/`.
+    /// Returns the URL without the password of `https://name:password@host/`.
     static func masked(_ url: String) -> String {
         guard let start = url.firstRange(of: "://")?.upperBound else { return url }
         let end = url[start...].unicodeScalars.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? url.endIndex
@@ -178,7 +180,7 @@ extension String {
 
 /// Words of a POSIX shell.
 enum ShellWord {
-    /// The word in double quotes. An interactive shell expands `!` there, so a word with it is in single quotes.
+    /// Returns the word in double quotes. An interactive shell expands `!` there, so a word with it is in single quotes.
     static func quote(_ word: String) -> String {
         // Scalars, because a quotation mark and a combining character are one `Character`.
         let scalars = word.unicodeScalars
@@ -188,7 +190,7 @@ enum ShellWord {
         return "\"" + scalars.map { "\\\"$`".unicodeScalars.contains($0) ? "\\\($0)" : String($0) }.joined() + "\""
     }
 
-    /// The word as it is if a shell does not change it, otherwise in quotes.
+    /// Returns the word unchanged if a shell does not change it, otherwise in quotes.
     static func option(_ word: String) -> String {
         word.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5a).contains($0 & 0xdf) } && !word.isEmpty
             ? word : quote(word)

@@ -3,8 +3,8 @@ import LinuxSupport
 
 /// The requests of a session that have not ended.
 ///
-/// A request is usually sent by its first handler, or by the first task that waits for its result. Any other request is sent 25 to 50 ms after
-/// its creation, so that adapters and validations can be added before. One timer serves all requests of the session.
+/// A request is usually sent by its first handler, or by the first task that waits for its result. Any other request is sent 25 to 50 ms
+/// after its creation, so that adapters and validations can be added before. One timer serves all requests of the session.
 final class ActiveRequests: Sendable {
     /// Performs an action once, later.
     typealias Timer = @Sendable (_ action: @escaping @Sendable () -> Void) -> Void
@@ -46,12 +46,12 @@ final class ActiveRequests: Sendable {
         if !isTimed { setTimer() }
     }
 
-    /// A request is sent.
+    /// Records that a request is sent.
     func begin(_ request: Request) {
         state.withLock { $0.stages[request] = .sent }
     }
 
-    /// A request has ended.
+    /// Records that a request has ended.
     func end(_ request: Request) {
         state.withLock { _ = $0.stages.removeValue(forKey: request) }
     }

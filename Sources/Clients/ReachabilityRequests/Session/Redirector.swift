@@ -52,7 +52,7 @@ public struct Redirector: RedirectHandler {
     /// The action for redirects.
     public let behavior: Behavior
 
-    /// A handler of redirects.
+    /// Creates a handler of redirects.
     public init(behavior: Behavior) { self.behavior = behavior }
 
     /// Applies ``behavior``.

@@ -63,7 +63,7 @@ extension Session {
     /// Changes a request before its parameters are encoded.
     public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
 
-    /// A request.
+    /// Creates a request.
     @discardableResult
     public func request(
         _ convertible: any URLRequestConvertible,
@@ -73,7 +73,7 @@ extension Session {
         DataRequest(convertible, in: self, interceptor).start(shouldAutomaticallyResume)
     }
 
-    /// A request without parameters.
+    /// Creates a request without parameters.
     @_disfavoredOverload
     @discardableResult
     public func request(
@@ -88,7 +88,7 @@ extension Session {
         return DataRequest(composed, in: self, interceptor).start(shouldAutomaticallyResume)
     }
 
-    /// A request with an encodable value as its parameters.
+    /// Creates a request with an encodable value as its parameters.
     @discardableResult
     public func request<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
@@ -118,7 +118,7 @@ extension Session {
             .start(shouldAutomaticallyResume)
     }
 
-    /// A request with an encodable value as its parameters, whose answer is read in pieces.
+    /// Creates a request with an encodable value as its parameters, whose answer is read in pieces.
     public func streamRequest<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
         method: HTTPMethod = .get,
@@ -138,10 +138,11 @@ extension Session {
     }
 }
 
-/// Uploads of bytes, a file, a stream or a form. Files and streams are read while they are sent, in pieces of at most 64 KiB. The Content-Type of a
-/// form replaces that of the request. A form of the threshold's length or longer is written to a temporary file. `fileManager` has no effect.
+/// Uploads of bytes, a file, a stream or a form. Files and streams are read while they are sent, in pieces of at most 64 KiB. The
+/// Content-Type of a form replaces that of the request. A form of the threshold's length or longer is written to a temporary file.
+/// `fileManager` has no effect.
 extension Session {
-    /// An upload of bytes, a file or a stream.
+    /// Creates an upload of bytes, a file or a stream.
     @discardableResult
     public func upload(
         _ body: some UploadableConvertible,
@@ -157,7 +158,7 @@ extension Session {
         return start(Upload(request: composed, body: body), interceptor, shouldAutomaticallyResume)
     }
 
-    /// An upload of bytes, a file or a stream.
+    /// Creates an upload of bytes, a file or a stream.
     @discardableResult
     public func upload(
         _ body: some UploadableConvertible,
@@ -169,7 +170,7 @@ extension Session {
         start(Upload(request: convertible, body: body), interceptor, shouldAutomaticallyResume)
     }
 
-    /// An upload of a form.
+    /// Creates an upload of a form.
     @discardableResult
     public func upload(
         multipartFormData: MultipartFormData,
@@ -187,7 +188,7 @@ extension Session {
         return start(form, interceptor, shouldAutomaticallyResume)
     }
 
-    /// An upload of a form.
+    /// Creates an upload of a form.
     @discardableResult
     public func upload(
         multipartFormData: MultipartFormData,
@@ -202,7 +203,7 @@ extension Session {
         return start(form, interceptor, shouldAutomaticallyResume)
     }
 
-    /// An upload of a form that a closure fills. An error of the closure is the result.
+    /// Creates an upload of a form that a closure fills. An error of the closure is the result.
     @discardableResult
     public func upload(
         multipartFormData: (MultipartFormData) throws -> Void,
@@ -221,7 +222,7 @@ extension Session {
         return start(upload, interceptor, shouldAutomaticallyResume)
     }
 
-    /// An upload of a form that a closure fills. An error of the closure is the result.
+    /// Creates an upload of a form that a closure fills. An error of the closure is the result.
     @discardableResult
     public func upload(
         multipartFormData: (MultipartFormData) throws -> Void,
@@ -254,10 +255,10 @@ extension Session {
     }
 }
 
-/// Downloads, see ``DownloadRequest``. The closure `destination` chooses the place of the complete file. If it is nil, the file is in the temporary
-/// directory.
+/// Downloads, see ``DownloadRequest``. The closure `destination` chooses the place of the complete file. If it is nil, the file is in the
+/// temporary directory.
 extension Session {
-    /// A download.
+    /// Creates a download.
     @discardableResult
     public func download(
         _ convertible: any URLRequestConvertible,
@@ -268,7 +269,7 @@ extension Session {
         start(.request(convertible), .chosen(destination), interceptor, shouldAutomaticallyResume)
     }
 
-    /// A download without parameters.
+    /// Creates a download without parameters.
     @_disfavoredOverload
     @discardableResult
     public func download(
@@ -284,7 +285,7 @@ extension Session {
         return start(.request(composed), .chosen(destination), interceptor, shouldAutomaticallyResume)
     }
 
-    /// A download with an encodable value as its parameters.
+    /// Creates a download with an encodable value as its parameters.
     @discardableResult
     public func download<Parameters: Encodable & Sendable>(
         _ convertible: any URLConvertible,
@@ -303,7 +304,7 @@ extension Session {
         return start(.request(composed), .chosen(destination), interceptor, shouldAutomaticallyResume)
     }
 
-    /// The continuation of a download that was cancelled or has failed, with its ``DownloadRequest/resumeData``.
+    /// Continues a download that was cancelled or has failed, with its ``DownloadRequest/resumeData``.
     @discardableResult
     public func download(
         resumingWith data: Data,

@@ -29,7 +29,7 @@ public final class Session: Sendable {
     public let requestSetup: RequestSetup
     /// The handler of redirects; nil if all are followed that `settings` permits.
     public let redirectHandler: (any RedirectHandler)?
-    /// The cookies that the session sends and keeps; nil if it does neither.
+    /// The storage of the cookies that the session sends and keeps; nil for a session without cookies.
     public let cookieStorage: HTTPCookieStorage?
 
     /// The adapter and the retrier that are set later, see `SessionManager` of ReachabilityAlamofire.
@@ -40,8 +40,8 @@ public final class Session: Sendable {
     let monitors: MonitorList
     let active: ActiveRequests
 
-    /// A session that follows the reachability that the kernel reports. Without a policy a request waits at most 30 seconds while this
-    /// machine has no path, and is sent once.
+    /// Creates a session that follows the reachability that the kernel reports. Without a policy a request waits at most 30 seconds while
+    /// this machine has no path, and is sent once.
     ///
     /// - Parameters:
     ///   - client: The HTTP client. Its own settings are not used.
@@ -86,7 +86,7 @@ public final class Session: Sendable {
         active = ActiveRequests()
     }
 
-    /// A copy of a session with other settings of retries.
+    /// Creates a copy of a session with other settings of retries.
     ///
     /// - Parameter active: The requests of the copy; nil for those of the other session.
     init(_ other: Session, _ settings: RetrySettings, _ active: ActiveRequests? = nil) {
@@ -144,8 +144,8 @@ extension Session {
         case lazy
     }
 
-    /// A Boolean value that indicates whether a request is sent by its first handler, and at most 50 ms after its creation without one. If false,
-    /// it is sent by `resume()`, or when its result is first awaited. A change applies to later requests.
+    /// A Boolean value that indicates whether a request is sent by its first handler, and at most 50 ms after its creation without one. If
+    /// false, it is sent by `resume()`, or when its result is first awaited. A change applies to later requests.
     public var startRequestsImmediately: Bool {
         get { startsImmediately.load(ordering: .relaxed) }
         set { startsImmediately.store(newValue, ordering: .relaxed) }
@@ -160,7 +160,7 @@ extension Session {
     /// The other settings of retries.
     public var options: RequestRetryOptions { settings.options }
 
-    /// The same session, client and monitors, with other settings of retries, for one request or for many.
+    /// Returns the same session, client and monitors, with other settings of retries, for one request or for many.
     ///
     /// ```swift
     /// session.overriding { $0.options.priority = .high }.request("https://example.org/now")

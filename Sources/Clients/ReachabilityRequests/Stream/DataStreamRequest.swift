@@ -4,15 +4,15 @@ public import FoundationEssentials
 import LinuxSupport
 import NIOCore
 
-/// A request whose answer is read in pieces and is not kept. It is sent when the first piece is requested. One loop reads it, or any number of
-/// handlers.
+/// A request whose answer is read in pieces and is not kept. It is sent when the first piece is requested. One loop reads it, or any number
+/// of handlers.
 ///
 /// ```swift
 /// for try await piece in session.streamRequest("https://example.org/events").validate() { print(piece.count) }
 /// ```
 ///
-/// The next piece is read after the previous one was taken, so a faster server waits. The request is sent again like every request, until an
-/// answer begins. Then it is not, because a reader would receive the beginning twice. The duration of the answer is not limited.
+/// The next piece is read after the previous one was taken, so a faster server waits. The request is sent again like every request, until
+/// an answer begins. Then it is not, because a reader would receive the beginning twice. The duration of the answer is not limited.
 public final class DataStreamRequest: Request, @unchecked Sendable {  // Unchecked because its superclass is.
     /// Receives each piece, then once the completion.
     typealias Listener = @Sendable (Data?, Completion?) async -> Void
@@ -121,10 +121,10 @@ extension DataStreamRequest {
         }
     }
 
-    /// The reader leaves the rest to another one.
+    /// Lets another reader read the rest.
     func leave() { reading.withLock { $0.isTaken = false } }
 
-    /// The next piece, for the reader; nil at the end. If the task is cancelled, so is the request.
+    /// Returns the next piece, for the reader; nil at the end. If the task is cancelled, so is the request.
     func next(starts: Bool = true) async throws(AFError) -> Data? {
         if starts { begin() }
         let piece = await withTaskCancellationHandler {
@@ -169,7 +169,7 @@ extension DataStreamRequest: AsyncSequence {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var base: StreamReader<Data, Never>
 
-        /// The next piece; nil at the end.
+        /// Returns the next piece; nil at the end.
         ///
         /// - Throws: Also ``AFError/sessionTaskFailed(error:)`` if another reader reads it.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(AFError) -> Data? {
@@ -179,7 +179,7 @@ extension DataStreamRequest: AsyncSequence {
 }
 
 extension DataStreamRequest {
-    /// The answer as UTF-8 text, in whole characters. Bytes that are not UTF-8 become U+FFFD.
+    /// Returns the answer as UTF-8 text, in whole characters. Bytes that are not UTF-8 become U+FFFD.
     ///
     /// ```swift
     /// for try await text in session.streamRequest("https://example.org/log").validate().strings() { print(text) }
@@ -188,8 +188,8 @@ extension DataStreamRequest {
         StreamSequence(request: self, decoder: .strings)
     }
 
-    /// The answer as values, one per line (JSON Lines). Empty lines are skipped. The first line that cannot be read, or is longer than
-    /// ``ResponseLimits/body``, ends the request with ``AFError/responseSerializationFailed(reason:)``.
+    /// Returns the answer as values, one per line (JSON Lines). Empty lines are skipped. The first line that cannot be read, or is longer
+    /// than ``ResponseLimits/body``, ends the request with ``AFError/responseSerializationFailed(reason:)``.
     public func decodables<Value: Decodable & Sendable>(
         of type: Value.Type = Value.self,
         using decoder: any DataDecoder = JSONDecoder()
@@ -298,8 +298,8 @@ extension DataStreamRequest {
         return call(handler, with: pieces(serializer), on: queue)
     }
 
-    /// Calls the handler with the values of a serializer, see ``DataStreamSerializer``. After a value that cannot be read the next one is read,
-    /// unless the handler cancels, or ``automaticallyCancelOnStreamError`` is true.
+    /// Calls the handler with the values of a serializer, see ``DataStreamSerializer``. After a value that cannot be read the next one is
+    /// read, unless the handler cancels, or ``automaticallyCancelOnStreamError`` is true.
     @discardableResult
     public func responseStream<Serializer: DataStreamSerializer>(
         using serializer: Serializer,

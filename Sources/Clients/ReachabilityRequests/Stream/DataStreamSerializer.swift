@@ -6,7 +6,7 @@ public protocol DataStreamSerializer<SerializedObject>: Sendable {
     /// The type of a value.
     associatedtype SerializedObject: Sendable
 
-    /// The value. An error that is not an ``AFError`` becomes
+    /// Returns the value. An error that is not an ``AFError`` becomes
     /// ``AFError/ResponseSerializationFailureReason/customSerializationFailed(error:)``.
     func serialize(_ data: Data) throws -> SerializedObject
 }
@@ -16,7 +16,7 @@ public struct PassthroughStreamSerializer: DataStreamSerializer {
     /// Creates a serializer.
     public init() {}
 
-    /// The piece itself.
+    /// Returns the piece itself.
     public func serialize(_ data: Data) throws -> Data { data }
 }
 
@@ -44,7 +44,7 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
         (self.decoder, self.dataPreprocessor) = (decoder, dataPreprocessor)
     }
 
-    /// The value of a line.
+    /// Returns the value of a line.
     public func serialize(_ data: Data) throws -> T {
         do {
             return try decoder.decodeAnswer(T.self, from: dataPreprocessor.preprocess(data))
@@ -59,15 +59,15 @@ package struct PieceDecoder<Element: Sendable, Failure: RequestFailure>: Sendabl
     private var splitter: any PieceSplitter
     private let make: @Sendable (Result<Data, AFError>) -> Result<Element, Failure>
 
-    /// The elements that are complete now.
+    /// Returns the elements that are complete now.
     mutating func decode(_ piece: Data) -> [Result<Element, Failure>] { splitter.split(piece).map(make) }
 
-    /// The rest at the end.
+    /// Returns the rest at the end.
     mutating func finish() -> [Result<Element, Failure>] { splitter.finish().map(make) }
 }
 
 extension PieceDecoder where Failure == Never {
-    /// A decoder of parts that can always be read.
+    /// Creates a decoder of parts that can always be read.
     private init(_ splitter: any PieceSplitter, _ read: @escaping @Sendable (Data) -> Element) {
         self.init(splitter: splitter) { part in .success(read((try? part.get()) ?? Data())) }
     }
@@ -84,7 +84,7 @@ extension PieceDecoder<String, Never> {
 }
 
 extension PieceDecoder where Failure == AFError {
-    /// The values of a serializer, with the maximum length of a line in bytes.
+    /// Creates a decoder of the values of a serializer, with the maximum length of a line in bytes.
     init<Serializer: DataStreamSerializer<Element>>(_ serializer: Serializer, limit: Int) {
         let splitter: any PieceSplitter = (serializer as? any SplittingSerializer)?.splitter(limit: limit) ?? Pieces()
         self.init(splitter: splitter) { part in
@@ -97,10 +97,10 @@ extension PieceDecoder where Failure == AFError {
 
 /// Splits an answer into the parts that a serializer receives.
 private protocol PieceSplitter: Sendable {
-    /// The parts that are complete now.
+    /// Returns the parts that are complete now.
     mutating func split(_ piece: Data) -> [Result<Data, AFError>]
 
-    /// The rest at the end.
+    /// Returns the rest at the end.
     mutating func finish() -> [Result<Data, AFError>]
 }
 
@@ -142,7 +142,7 @@ private struct Characters: PieceSplitter {
 
     private static func part(_ bytes: Data) -> [Result<Data, AFError>] { bytes.isEmpty ? [] : [.success(bytes)] }
 
-    /// The number of bytes at the end that belong to an incomplete character (RFC 3629, section 3).
+    /// Returns the number of bytes at the end that belong to an incomplete character (RFC 3629, section 3).
     private static func begun(at bytes: Data) -> Int {
         for (index, byte) in bytes.suffix(3).reversed().enumerated() {
             let length =

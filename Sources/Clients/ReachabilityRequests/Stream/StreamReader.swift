@@ -8,16 +8,16 @@ package struct StreamReader<Element: Sendable, Failure: RequestFailure>: Sendabl
     private var decoder: PieceDecoder<Element, Failure>
     private var ready: ArraySlice<Result<Element, Failure>> = []
 
-    /// A reader that cancels the request when it is released. If `cancels` is false, another reader can continue.
+    /// Creates a reader that cancels the request when it is released. If `cancels` is false, another reader can continue.
     package init(_ request: DataStreamRequest, _ decoder: PieceDecoder<Element, Failure>, cancels: Bool = true) {
         source = Source(request, cancels)
         self.decoder = decoder
     }
 
-    /// A Boolean value that indicates whether it is the reader of the request. The first is.
+    /// A Boolean value that indicates whether this object reads the request. Only the first reader of a request does.
     package var isReader: Bool { source.request != nil }
 
-    /// The next element, or its error, after which the next one can be read; nil at the end, and if there is another reader.
+    /// Returns the next element, or its error, after which the next one can be read; nil at the end, and if there is another reader.
     package mutating func next() async -> Result<Element, Failure>? {
         while true {
             if let element = ready.popFirst() {
@@ -35,7 +35,7 @@ package struct StreamReader<Element: Sendable, Failure: RequestFailure>: Sendabl
         }
     }
 
-    /// The next element; nil at the end. The first one that cannot be read ends the request.
+    /// Returns the next element; nil at the end. The first one that cannot be read ends the request.
     mutating func nextElement() async throws(AFError) -> Element? {
         guard let request = source.request else { throw .sessionTaskFailed(error: StreamTaken()) }
         switch await next() {
@@ -115,7 +115,7 @@ final class HandoverChannel<Element: Sendable>: Sendable {
         }
     }
 
-    /// The next element; nil at the end.
+    /// Returns the next element; nil at the end.
     func take() async -> Element? {
         await withCheckedContinuation { taker in
             let (element, giver, isRefused): (Element?, CheckedContinuation<Bool, Never>?, Bool) = state.withLock {

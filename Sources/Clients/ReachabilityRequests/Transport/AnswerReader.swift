@@ -68,7 +68,8 @@ final class AnswerReader: Sendable {
         if download == nil { owner.change(.download) { $0.completedUnitCount = 0 } }
     }
 
-    /// The request of an attempt, without changes of adapters. After a failed attempt it is created again, unless it was redirected.
+    /// Creates the request of an attempt, without changes of adapters. After a failed attempt it is created again, unless it was
+    /// redirected.
     func request(for plain: RequestHead, afterFailure: Bool) throws -> URLRequest {
         guard afterFailure, plain.url == request.text, plain.method == request.sentMethod else {
             return current.replacing(by: plain, without: session.headers)
@@ -80,16 +81,16 @@ final class AnswerReader: Sendable {
         return next
     }
 
-    /// An attempt is sent as this request.
+    /// Records the request of an attempt.
     func begin(_ request: URLRequest) { state.withLock { $0.sent = request } }
 
-    /// The network was lost.
+    /// Records that the network was lost.
     func waitForNetwork() {
         download?.wait(true)
         owner.change(.upload) { $0.isWaitingForNetwork = true }
     }
 
-    /// The body of an attempt, or nil.
+    /// Returns the body of an attempt, or nil.
     func body() throws -> HTTPClientRequest.Body? {
         let sent = sent
         if case .data(let data)? = upload { return body(of: data) }
@@ -104,7 +105,7 @@ final class AnswerReader: Sendable {
         return .bytes(ByteBuffer(bytes: data))
     }
 
-    /// The next request of a redirect; nil if the redirect is the answer.
+    /// Returns the next request of a redirect; nil if the redirect is the answer.
     func redirect(to next: RequestHead) async -> RequestHead? {
         guard let handler = owner.redirectHandler ?? session.redirectHandler, let head = latest?.head else {
             return next
@@ -206,7 +207,7 @@ final class AnswerReader: Sendable {
         if isCut, received.refusal == nil { received.refusal = tooLong }
     }
 
-    /// Writes an answer into the file; false for one that is not a file, or is rejected.
+    /// Writes an answer into the file. Returns false if the answer is not the file, or is rejected.
     private func write(
         _ body: HTTPClientResponse.Body,
         _ head: HTTPURLResponse,
@@ -280,7 +281,7 @@ struct ReceivedAnswer: Sendable {
 }
 
 extension Answer {
-    /// The result of attempts.
+    /// Creates the result of attempts.
     ///
     /// - Parameters:
     ///   - received: The read part of the latest answer; nil if there was none.

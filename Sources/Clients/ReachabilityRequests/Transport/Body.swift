@@ -23,7 +23,7 @@ struct PieceReader {
 
     init(_ pieces: [BodyPiece]) { rest = pieces[...] }
 
-    /// The next bytes; nil at the end.
+    /// Returns the next bytes; nil at the end.
     mutating func next() throws(AFError) -> [UInt8]? {
         while true {
             if let bytes = try file?.next() { return bytes }
@@ -111,7 +111,7 @@ struct FilePart: Sendable {
         try check()
     }
 
-    /// The next bytes; nil at the end.
+    /// Returns the next bytes; nil at the end.
     mutating func next() throws(AFError) -> [UInt8]? {
         guard offset < length else {
             try check()

@@ -55,7 +55,7 @@ extension Session {
         }
     }
 
-    /// The settings of a request: those of the session, with its own adapters, retriers and validations.
+    /// Returns the settings of a request: those of the session, with its own adapters, retriers and validations.
     private func settings(of reader: AnswerReader) -> RetrySettings {
         var settings = settings
         settings.options.attemptTimeout = attemptTimeout(of: reader.request)
@@ -80,7 +80,7 @@ extension Session {
 }
 
 extension Session {
-    /// The maximum time of an attempt until the answer begins; nil if only those of the client apply.
+    /// Returns the maximum time of an attempt until the answer begins; nil if only those of the client apply.
     fileprivate func attemptTimeout(of request: URLRequest) -> Duration? {
         guard let timeout = request.timeout, timeout > 0 else { return options.attemptTimeout }
         return .seconds(min(timeout, 86_400))
