@@ -160,7 +160,7 @@ package struct RecordingHeader: Hashable, Sendable {
         [start.record] + settings.map { Record(.option, $0[0], $0[1], at: start.monotonic) }
     }
 
-    /// The values of a setting.
+    /// Returns the values of a setting.
     subscript(name: String) -> [String] { settings.filter { $0[0] == name }.map { $0[1] } }
 
     package var hosts: [String] { self["host"] }

@@ -75,7 +75,7 @@ enum FleetParts {
         account == .us ? " <span class=\"tag\">the machine</span>" : Sign.tag(account.rawValue)
     }
 
-    /// A list of incidents with links to their pages.
+    /// Returns a list of incidents with links to their pages.
     static func incidents(_ incidents: [IncidentSummary], _ view: HubView) -> HTML {
         let rows = incidents.map { incident in
             let length = incident.end.map { $0 - incident.start }
@@ -95,7 +95,7 @@ enum FleetParts {
         return PageParts.incidents(rows, view.clock)
     }
 
-    /// A list of devices with links to their pages.
+    /// Returns a list of devices with links to their pages.
     static func devices(_ devices: some Sequence<HubDevice>, _ view: HubView) -> HTML {
         let items = devices.map { device -> HTML in
             let account = view.account(of: device)

@@ -330,7 +330,7 @@ package struct FleetNotificationWriter: NotificationWriting {
         incident.state.attribution == .unknown ? Attribution.unknown.rawValue : incident.state.description
     }
 
-    /// The path of the incident's page on the hub.
+    /// Returns the path of the incident's page on the hub.
     private func page(_ incident: Incident) -> String { FleetLink.incident(incident.id) }
 
     private func time(_ instant: LedgerInstant) -> Timestamp { Timestamp(real: instant.wall) }

@@ -82,7 +82,7 @@ extension IncidentSummary {
         Item(key: id, object: object(at: now, of: siteCount), text: line(at: now, of: siteCount))
     }
 
-    /// The affected sites, and the number of sites of the fleet; nil if only one is affected.
+    /// Returns the affected sites, and the number of sites of the fleet; nil if only one is affected.
     func spread(of siteCount: Int) -> Incident.Spread? {
         sites.count > 1 ? .init(target: target, sites: sites, total: max(siteCount, sites.count)) : nil
     }

@@ -56,7 +56,7 @@ package struct WebExchange: Hashable, Sendable {
     /// True if a repetition of the request changes nothing on the server (RFC 9110, 9.2.1).
     var isSafe: Bool { ["GET", "HEAD", "OPTIONS"].contains(method) }
 
-    /// The exchange after a redirect.
+    /// Returns the exchange after a redirect.
     ///
     /// - Parameters:
     ///   - status: The status of the redirect. With 303, and after POST also with 301 and 302, the next method is GET (RFC 9110, 15.4).

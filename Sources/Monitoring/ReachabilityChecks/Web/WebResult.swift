@@ -110,7 +110,7 @@ extension ProbeResult {
 }
 
 extension ProbePhase {
-    /// The phase in which a request ended.
+    /// Creates the phase in which a request ended.
     fileprivate init(_ trace: HTTPTrace, of request: WebRequest) {
         switch trace.stage {
         case .connecting, .tunnel: self = request.url.scheme == .https && request.startTLS == nil ? .tls : .request

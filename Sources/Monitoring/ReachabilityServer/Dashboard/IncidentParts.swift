@@ -169,7 +169,7 @@ extension API {
 }
 
 extension Outage {
-    /// The duration with its bounds: `at least 3.5 s, at most 11.9 s`, or the exact duration.
+    /// Returns the duration with its bounds: `at least 3.5 s, at most 11.9 s`, or the exact duration.
     func bounds(at now: LedgerInstant) -> String {
         let length = duration(at: now)
         if uncertainty < .milliseconds(1) { return length.units }

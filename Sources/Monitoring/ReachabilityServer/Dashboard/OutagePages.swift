@@ -340,7 +340,7 @@ struct EvidenceChange {
 }
 
 extension ExplainedOutage {
-    /// The evidence of a phase that names the broken step, or else the first evidence of the phase.
+    /// Returns the evidence of a phase that names the broken step, or else the first evidence of the phase.
     private func record(_ phase: String) -> EvidenceRecord? {
         let records = evidence.filter { $0.phase(of: outage) == phase }
         return records.first { $0.steps.contains { $0.state == "broken" } } ?? records.first

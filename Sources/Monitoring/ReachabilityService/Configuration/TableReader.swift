@@ -306,7 +306,8 @@ package enum TOMLNode: Hashable, Sendable {
         return false
     }
 
-    /// The end of a string that begins with a quote, or with three for several lines. A string of one line ends with the line at the latest.
+    /// Returns the end of a string that begins with a quote, or with three for several lines. A string of one line ends with the line at
+    /// the latest.
     private static func endOfString(_ bytes: [UInt8], from start: Int) -> Int {
         let quote = bytes[start]
         func quotes(at index: Int, _ limit: Int) -> Int { bytes[index...].prefix(limit).prefix { $0 == quote }.count }

@@ -93,7 +93,7 @@ struct MonitoringOutput {
         return [first] + (results.count == 1 ? [] : results.map { Self.plain("\($0.target): \($0.text)") })
     }
 
-    /// The line of a plugin that could not check.
+    /// Returns the line of a plugin that could not check.
     static func unknown(_ text: String) -> String { "REACHABILITY UNKNOWN - \(plain(text))" }
 
     /// A pipe separates text and data.
@@ -106,7 +106,7 @@ struct MonitoringOutput {
 
     // MARK: Checkmk
 
-    /// A line of a local check: the state, the quoted name of the service, metrics, and the text.
+    /// Returns a line of a local check: the state, the quoted name of the service, metrics, and the text.
     ///
     /// Source: Checkmk manual, "Local checks".
     private func checkmk(_ result: Result) -> String {

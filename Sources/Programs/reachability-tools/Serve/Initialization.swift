@@ -40,7 +40,7 @@ struct Initialization {
         StandardOutput.write(text: "start the service with: \(Self.start(path))")
     }
 
-    /// The file: that of `--config`, or the usual one.
+    /// Returns the file: that of `--config`, or the usual one.
     private func path() throws(ExitMessage) -> String {
         if let path = arguments.config { return path }
         if geteuid() == 0 { return Self.systemPath }
@@ -56,7 +56,7 @@ struct Initialization {
 
     private static let systemPath = "/etc/reachability/serve.toml"
 
-    /// The answers of the command line, and on a terminal those to the questions that it leaves open.
+    /// Returns the answers of the command line, and on a terminal those to the questions that it leaves open.
     func answers() throws -> Answers {
         var answers = Answers(checksLine: arguments.line, anchors: arguments.anchors, recipient: arguments.alert)
         if !arguments.line {

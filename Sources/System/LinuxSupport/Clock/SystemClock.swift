@@ -26,7 +26,7 @@ package enum SystemClock {
 }
 
 extension Timestamp {
-    /// The current time.
+    /// Creates a reading of the current time.
     package init() {
         self.init(real: SystemClock.real, monotonic: SystemClock.monotonic)
     }

@@ -217,7 +217,7 @@ struct JobQueue {
         jobs[number] = job
     }
 
-    /// The first job; nil if the queue is empty.
+    /// Returns the first job; nil if the queue is empty.
     mutating func first() -> EngineJob? {
         while head < order.count {
             if let job = jobs[order[head]] { return job }
