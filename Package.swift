@@ -306,7 +306,7 @@ let package = Package(
             "ReachabilityServerTests",
             ["ReachabilityServer", "SystemBus", "ServerTrust", "ServiceLab", "NetworkDiagnostics", "TrustForge"]
                 + service,
-            nio + database
+            nio + database + embeddedNIO
         ),
         .tests("MQTTTests", ["MQTT", "BrokerLab"]),
         // Apart from MQTTTests, which Scripts/sanitize builds without BoringSSL.

@@ -41,9 +41,10 @@ import Testing
         try await probe(family, asNobody: asNobody, { _ in }) { prober, host in
             let echo = await prober.echo(.target, to: host, limit: .patience)
             #expect(echo.outcome == .answered && echo.request.kind == (asNobody ? .udp : .echo), "\(echo)")
-            if !asNobody {
-                #expect(echo.phases[.request] != nil && echo.evidence.replyHopLimit == 63)
-            }
+            #expect(echo.phases[.request] ?? .zero > .zero && echo.failedPhase == nil, "\(echo)")
+            if !asNobody { #expect(echo.evidence.replyHopLimit == 63) }
+            let reset = await prober.reset(.target, of: host, limit: .patience)
+            #expect(reset.outcome == .answered && reset.phases[.connect] ?? .zero > .zero, "\(reset)")
             let open = await prober.connect(.target, to: host, port: EchoServer.port, limit: .patience)
             #expect(open.outcome == .answered && open.phases[.connect] != nil, "\(open)")
             #expect(open.evidence.kernelRoundTrip != nil && open.cost.packets >= 3)

@@ -1,6 +1,7 @@
 import Foundation
 import LinuxSupport
 import NIOCore
+import NIOEmbedded
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
@@ -273,5 +274,47 @@ import TrustForge
         waiting.withLock { $0 }?(WebAnswer())
         await stopped
         #expect(hasStopped.withLock { $0 })
+    }
+
+    @Test func `the timeout of an answer counts from the last part that the client has read`() throws {
+        var limits = WebLimits.patient
+        limits.answerTime = .seconds(30)
+        let shared = WebServer.Shared(limits: limits) { _, done in
+            done(WebAnswer(type: "text/plain", [UInt8](repeating: 1, count: 4 * 65536)))
+        }
+        let (channel, reader) = (EmbeddedChannel(), SlowReader())
+        let handler = RequestHandler(.loopback, .unknown, shared, FirstBytesHandler())
+        try channel.pipeline.syncOperations.addHandlers([reader, handler])
+        try channel.connect(to: SocketAddress(unixDomainSocketPath: "/x")).wait()
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: ["Host": "x"])
+        channel.pipeline.syncOperations.fireChannelRead(NIOAny(HTTPServerRequestPart.head(head)))
+        channel.pipeline.syncOperations.fireChannelRead(NIOAny(HTTPServerRequestPart.end(nil)))
+        channel.embeddedEventLoop.run()
+        for _ in 1...3 {
+            channel.embeddedEventLoop.advanceTime(by: .seconds(29))
+            #expect(channel.isActive)
+            reader.read()
+        }
+        channel.embeddedEventLoop.advanceTime(by: .seconds(31))
+        #expect(!channel.isActive && shared.statistics.withLock(\.expired) == 1)
+    }
+}
+
+/// A client that reads parts of an answer on demand.
+private final class SlowReader: ChannelOutboundHandler {
+    typealias OutboundIn = HTTPServerResponsePart
+
+    private var unread: [EventLoopPromise<Void>] = []
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if let promise { unread.append(promise) }
+    }
+
+    func read() { unread.removeFirst().succeed() }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        for promise in unread { promise.fail(ChannelError.ioOnClosedChannel) }
+        unread = []
+        context.close(mode: mode, promise: promise)
     }
 }

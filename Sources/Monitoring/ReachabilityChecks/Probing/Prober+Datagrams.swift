@@ -144,8 +144,11 @@ extension Prober {
 
     /// Connects to a closed port in place of an echo. A host that refuses the connection is alive.
     func reset(_ subject: ProbeSubject, of address: IPAddress, limit: Duration) async -> ProbeResult {
-        var result = await connect(subject, to: address, port: Self.closedPort, kind: .udp, limit: limit)
-        if case .refused(.peer) = result.outcome { result.outcome = .answered }
+        let request = request(.udp, subject, address, port: Self.closedPort, limit: limit)
+        await gate.pass()
+        let outcome = await engine.connect(connection(request))
+        var result = result(request, outcome, about: address)
+        if case .refused(.peer) = result.outcome { result.answer(.connect, after: outcome.duration) }
         return result
     }
 
@@ -185,7 +188,10 @@ extension Prober {
 
     func closedPortResult(_ request: ProbeRequest, _ outcome: DatagramOutcome) -> ProbeResult {
         var result = result(request, outcome)
-        if case .refused(.peer) = result.outcome { result.outcome = .answered }
+        if case .refused(.peer) = result.outcome, let timing = outcome.errors.last?.timing {
+            result.answer(.request, after: timing.elapsed)
+            result.evidence.kernelRoundTrip = timing.roundTrip
+        }
         return result
     }
 
@@ -253,6 +259,12 @@ extension Prober {
 }
 
 extension ProbeResult {
+    /// Counts the refusal of a closed port as an answer.
+    fileprivate mutating func answer(_ phase: ProbePhase, after duration: Duration) {
+        (outcome, failedPhase) = (.answered, nil)
+        phases[phase] = duration
+    }
+
     /// True if the gateway answered the probe.
     fileprivate var isAnsweredByGateway: Bool {
         [.answered, .refused(.gateway), .refused(.peer)].contains(outcome) || error?.source == .gateway

@@ -23,6 +23,9 @@ final class RequestHandler: ChannelInboundHandler {
         case streaming(WebStream)
     }
 
+    /// The size of the parts of a body, in bytes.
+    private static let partSize = 65536
+
     private var peer: WebRequest.Peer
     private let client: WebClient
     private let shared: WebServer.Shared
@@ -236,9 +239,7 @@ final class RequestHandler: ChannelInboundHandler {
         if case .answering = state { state = .idle }
         isReused = true
         context.write(wrapOutboundOut(.head(head)), promise: nil)
-        if request.method != .HEAD, !answer.body.isEmpty {
-            context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: answer.body)))), promise: nil)
-        }
+        if request.method != .HEAD { write(answer.body, context) }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
             let (handler, context) = bound.value
@@ -246,6 +247,20 @@ final class RequestHandler: ChannelInboundHandler {
             guard case .idle = handler.state else { return }
             let hasBegun = handler.firstBytes.hasBegun
             handler.start(hasBegun ? handler.shared.limits.requestTime : handler.shared.limits.idleTime, context)
+        }
+    }
+
+    /// Writes a body in parts. Each part that the client has received restarts the timeout of the answer.
+    private func write(_ body: [UInt8], _ context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        var rest = ByteBuffer(bytes: body)
+        while let part = rest.readSlice(length: min(rest.readableBytes, Self.partSize)), part.readableBytes > 0 {
+            let received = rest.readableBytes > 0 ? context.eventLoop.makePromise(of: Void.self) : nil
+            received?.futureResult.whenSuccess {
+                let (handler, context) = bound.value
+                handler.start(handler.shared.limits.answerTime, context)
+            }
+            context.write(wrapOutboundOut(.body(.byteBuffer(part))), promise: received)
         }
     }
 
