@@ -133,6 +133,17 @@ import Testing
         #expect(page.contains("Only the route is known: c.") && page.contains("<small>192.0.2.9 · route only</small>"))
     }
 
+    @Test(arguments: [
+        (["internet", "erp"], "The path out of this machine is up. Nothing beyond it is checked"),
+        (["erp"], "The path to erp is up. Nothing beyond it is checked"),
+        (["erp", "nas"], "All 2 paths are up. Nothing beyond them is checked"),
+    ])
+    func `the headline claims nothing about a path that is not monitored`(names: [String], sentence: String) throws {
+        let world = try APIWorld(targets: [])
+        for name in names { world.watch(ServiceTarget(name: name, host: "192.0.2.9")) }
+        #expect(try Self.sentence(world) == sentence)
+    }
+
     @Test func `less than half of a window has no percentage`() throws {
         let world = try APIWorld()
         world.kernel.clock.advance(by: .seconds(420))

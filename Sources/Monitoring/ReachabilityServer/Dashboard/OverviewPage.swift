@@ -228,7 +228,7 @@ struct Headline {
             account = .up
             let unchecked = entries.filter { $0.state.basis != .checks && $0.state.account == .up }
             since = entries.map(\.current.start).max() ?? snapshot.now
-            sentence = Self.allUpSentence(entries.count, unchecked: unchecked.count)
+            sentence = Self.allUpSentence(entries, unchecked: unchecked.count)
             lead = Self.lead(entries, unchecked) ?? ""
             return
         }
@@ -299,11 +299,14 @@ struct Headline {
     }
 
     /// Returns the sentence for targets that all work. It claims nothing about what is not checked.
-    private static func allUpSentence(_ count: Int, unchecked: Int) -> String {
-        if count == 0 { return "Nothing is monitored" }
-        if unchecked == count { return "The path out of this machine is up. Nothing beyond it is checked" }
+    private static func allUpSentence(_ entries: [Entry], unchecked: Int) -> String {
+        if entries.isEmpty { return "Nothing is monitored" }
         if unchecked == 0 { return "Everything works" }
-        return count - unchecked == 1 ? "The checked target works" : "All \(count - unchecked) checked targets work"
+        let checked = entries.count - unchecked
+        if checked > 0 { return checked == 1 ? "The checked target works" : "All \(checked) checked targets work" }
+        let only = entries.count == 1 ? entries[0] : entries.first { $0.name == Self.atLarge }
+        guard let only else { return "All \(entries.count) paths are up. Nothing beyond them is checked" }
+        return "\(StateDescription.sentence(only.state, of: only.name)). Nothing beyond it is checked"
     }
 
     private static func lead(_ entries: [Entry], _ unchecked: [Entry]) -> HTML? {
