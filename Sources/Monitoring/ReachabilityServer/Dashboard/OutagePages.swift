@@ -76,7 +76,10 @@ extension API {
             \(chosen.map { "\($0). " } ?? "")An incident is one root cause. It has an outage of each target that it affects: \
             \(total == 1 ? "one outage" : "\(total) outages").
             """
-        let sheet: HTML = "\(newest)\(older)<a href=\"/outages.csv\" download>The latest 1,000 outages as CSV</a>. "
+        let sheet: HTML = """
+            \(newest)\(older)<a href="/outages.csv" download>The latest 1,000 outages as CSV</a>. \
+            <a href="/statement">The statement of this month</a> for the provider. 
+            """
         let main: HTML = """
             \(PageParts.hero(account, sentence, lead: lead))
             \(PageParts.card("causes", "Time lost by cause \(Self.windows(choice))", Self.causes(sums, choice)))
