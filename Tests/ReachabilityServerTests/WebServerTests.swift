@@ -310,7 +310,7 @@ private final class SlowReader: ChannelOutboundHandler {
         if let promise { unread.append(promise) }
     }
 
-    func read() { unread.removeFirst().succeed() }
+    func read() { if !unread.isEmpty { unread.removeFirst().succeed() } }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         for promise in unread { promise.fail(ChannelError.ioOnClosedChannel) }

@@ -250,17 +250,19 @@ final class RequestHandler: ChannelInboundHandler {
         }
     }
 
-    /// Writes a body in parts. Each part that the client has received restarts the timeout of the answer.
+    /// Writes a body in parts. Each part that the socket has accepted restarts the timeout of the answer, unless the client has sent another
+    /// request meanwhile.
     private func write(_ body: [UInt8], _ context: ChannelHandlerContext) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         var rest = ByteBuffer(bytes: body)
         while let part = rest.readSlice(length: min(rest.readableBytes, Self.partSize)), part.readableBytes > 0 {
-            let received = rest.readableBytes > 0 ? context.eventLoop.makePromise(of: Void.self) : nil
-            received?.futureResult.whenSuccess {
+            let accepted = rest.readableBytes > 0 ? context.eventLoop.makePromise(of: Void.self) : nil
+            accepted?.futureResult.whenSuccess {
                 let (handler, context) = bound.value
+                guard case .idle = handler.state else { return }
                 handler.start(handler.shared.limits.answerTime, context)
             }
-            context.write(wrapOutboundOut(.body(.byteBuffer(part))), promise: received)
+            context.write(wrapOutboundOut(.body(.byteBuffer(part))), promise: accepted)
         }
     }
 

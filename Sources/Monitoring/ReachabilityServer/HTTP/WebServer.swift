@@ -218,7 +218,7 @@ package struct WebLimits: Sendable {
     package var requestTime = Duration.seconds(10)
     /// The timeout from an answer to the first bytes of the next request.
     package var idleTime = Duration.seconds(60)
-    /// The timeout for the client to read an answer, counted from its last 64 KiB that were read.
+    /// The maximum time without progress of an answer. Each 64 KiB that the socket accepts restart it.
     package var answerTime = Duration.seconds(30)
     /// The maximum number of streams and waiting requests. Further ones are answered with 503.
     package var streams = 1_024
