@@ -46,6 +46,17 @@ import TrustForge
         #expect(configuration.notifiers.map(\.channel) == [.journal])
     }
 
+    @Test(arguments: [(["maybe", "Yes"], true), (["yess", "no"], false), ([""], false)])
+    func `a question of yes or no is repeated until the answer is one of them`(
+        answers: [String],
+        expected: Bool
+    ) throws {
+        let asked = Locked<[String]>([])
+        let options = ["--anchor", "https://a.example/", "--alert", "ops@example.org"]
+        #expect(try make(options, answers, asked).answers().checksLine == expected)
+        #expect(asked.withLock(\.count) == answers.count)
+    }
+
     @Test func `options replace the questions`() throws {
         let asked = Locked<[String]>([])
         let arguments = ["--line", "--anchor", "https://a.example/", "--alert", "ops@example.org"]

@@ -111,6 +111,7 @@ import Testing
         ("url", "https://u:p@host/x", "https://***"), ("url", "https://host", "https://host"), ("url", "host/x", "***"),
         ("url", "https://host#x", "https://host/***"), ("url", "https://host?\u{301}x", "https://host/***"),
         ("token", "x", "***"), ("password", "", "***"), ("https", "/a?\u{301}b", "/a?***"), ("name", "a?b", "a?b"),
+        ("title", "Status", "Status"), ("base-path", "/net", "/net"), ("listen", "127.0.0.1:80", "127.0.0.1:80"),
     ])
     func `texts that may be secrets are masked`(key: String, text: String, shown: String) {
         #expect(TOMLNode.withoutSecrets(text, under: key) == shown)

@@ -173,6 +173,16 @@ import Testing
         #expect(file == ["f:6: fleet.password-file: requires user"])
     }
 
+    @Test func `of many errors one hundred are described, and the others are counted`() {
+        func lines(_ count: Int) -> [String] {
+            ConfigurationProblems((1...count).map { ConfigurationProblem(line: $0, path: "x", text: "wrong") })
+                .descriptions(in: "f")
+        }
+        #expect(lines(100).count == 100 && lines(100).last == "f:100: x: wrong")
+        #expect(lines(101).count == 101 && lines(101).last == "f: 1 more error")
+        #expect(lines(5000).count == 101 && lines(5000).last == "f: 4900 more errors")
+    }
+
     @Test func `a day begins at local midnight`() throws {
         let berlin = try #require(LocalTime(zone: "Europe/Berlin"))
         // 2026-10-25 has 25 hours.

@@ -114,7 +114,7 @@ import Testing
         #expect(try await lab.end() == 0)
         try await Command.run(reload)
             .expectRefusal(
-                "cannot query \(lab.socket): no service listens there; start one with `reachability serve`, or name its socket with --socket",
+                "cannot query \(lab.socket): no service listens there; start one with `reachability serve`, or name its socket with --socket or its address with --url",
                 status: 69
             )
         let without = try await ServeLab.start()

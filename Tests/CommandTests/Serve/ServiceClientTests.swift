@@ -144,7 +144,7 @@ import Testing
     func `a missing service is reported with a hint`(words: String) async throws {
         try await Command.run(words.split(separator: " ").map(String.init) + ["--socket", "/nowhere"])
             .expectRefusal(
-                "cannot query /nowhere: no service listens there; start one with `reachability serve`, or name its socket with --socket",
+                "cannot query /nowhere: no service listens there; start one with `reachability serve`, or name its socket with --socket or its address with --url",
                 status: 69
             )
     }

@@ -43,9 +43,12 @@ final class NotifyingWorld: Sendable {
     /// - Parameters:
     ///   - timeLimit: The timeout of an HTTP request.
     ///   - isChecked: True if the target has checks. ``find(_:_:)`` provides their results.
-    init(timeLimit: Duration = .seconds(20), isChecked: Bool = false) throws {
+    ///   - isPushed: True if the target sends pushes.
+    init(timeLimit: Duration = .seconds(20), isChecked: Bool = false, isPushed: Bool = false) throws {
         self.timeLimit = timeLimit
-        target = ServiceTarget(name: "internet", host: nil, checks: isChecked ? CheckSettings([.init(nil)]) : nil)
+        var target = ServiceTarget(name: "internet", host: nil, checks: isChecked ? CheckSettings([.init(nil)]) : nil)
+        if isPushed { target.push = PushSettings(interval: .seconds(3600), grace: .zero) }
+        self.target = target
         manager = try NetworkReachabilityManager(kernel: kernel)
     }
 

@@ -41,6 +41,18 @@ import Testing
         try await world.end(orderly: true)
     }
 
+    @Test func `a failure that a target reports is notified with its message`() async throws {
+        let (world, server) = (try NotifyingWorld(isPushed: true), try AnswerServer("200 OK"))
+        try world.start("[[notify]]\nname = \"chat\"\nwebhook = \"\(server.url)\"\nformat = \"ntfy\"\nafter = \"0s\"\n")
+        guard case .accepted = try world.service.push("internet", isUp: false, message: "disk \u{1b} full") else {
+            Issue.record("the push was not accepted")
+            return
+        }
+        try await server.expect(1)
+        #expect(server.requests[0].contains(#"Message of the target: disk \u{1b} full"#))
+        try await world.end(orderly: true)
+    }
+
     @Test func `a test is sent once, and its result is counted`() async throws {
         let (world, server) = (try NotifyingWorld(), try AnswerServer("200 OK"))
         try world.start("[[notify]]\nname = \"chat\"\nwebhook = \"\(server.url)\"\n")

@@ -88,7 +88,7 @@ extension TrustedHTTPFailure {
             self = .connectionClosed(stage)
         case _ where stage == .connecting:
             self = .unreachable(host: target.host, port: target.port, cause: Self.cause(error))
-        case _ where stage == .handshake: self = .handshakeFailed(cause: "\(error)")
+        case _ where stage == .handshake: self = .handshakeFailed(cause: HandshakeFault.reason(of: error))
         default: self = .connectionFailed(stage, cause: "\(error)")
         }
     }
@@ -153,5 +153,22 @@ extension TrustedHTTPFailure: CustomStringConvertible {
         case .timedOut(let stage, let limit): "no complete response within \(limit), \(stage.rawValue)"
         case .cancelled: "the task was cancelled"
         }
+    }
+}
+
+/// The reasons of failed TLS handshakes.
+package enum HandshakeFault {
+    /// Returns the reason, for example `wrong version number`.
+    ///
+    /// It is BoringSSL's name of the error (`ssl_errors.h`) in lower case. The text of the error is for example
+    /// `error:100000f7:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER`, followed by a source location.
+    package static func reason(of error: any Error) -> String {
+        if case NIOSSLError.handshakeFailed(let cause) = error { return reason(of: cause) }
+        guard error is BoringSSLError else { return "\(error)" }
+        let text = "\(error)"
+        if text.contains("EOF during handshake") { return "it closed the connection" }
+        let words = text.split { !($0.isUppercase || $0.isNumber || $0 == "_") }
+        let name = words.last { $0.contains("_") && $0.first?.isUppercase == true && $0.count > 4 }
+        return name.map { String($0.lowercased().map { $0 == "_" ? " " : $0 }) } ?? text
     }
 }

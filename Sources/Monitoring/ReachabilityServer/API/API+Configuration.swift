@@ -27,12 +27,13 @@ extension TOMLNode {
 
     /// The keys whose texts are not secrets.
     static let shown: Set<String> = [
-        "above", "after", "allow", "authority", "certificate", "checks", "clients", "daily", "description", "device",
-        "dns", "every", "exec", "expect", "family", "file", "for", "format", "from", "grace", "group",
-        "home-assistant-prefix", "host", "host-key", "hosts", "http", "https", "include", "interface", "interval",
-        "interval-when-down", "jitter", "keep", "key", "limit", "mark", "max-size", "method", "name", "namespace",
-        "only", "over", "path", "policy", "quiet", "refresh", "remind", "scope", "sendmail", "settle", "site", "socket",
-        "starttls", "tags", "targets", "type", "weekly", "will-delay",
+        "above", "after", "allow", "authority", "base-path", "certificate", "checks", "clients", "daily",
+        "description", "device", "dns", "every", "exec", "expect", "family", "file", "for", "format", "from",
+        "grace", "group", "home-assistant-prefix", "host", "host-key", "hosts", "http", "https", "include",
+        "interface", "interval", "interval-when-down", "jitter", "keep", "key", "limit", "listen", "mark",
+        "max-size", "method", "name", "namespace", "only", "over", "path", "policy", "quiet", "refresh",
+        "remind", "scope", "sendmail", "settle", "site", "socket", "starttls", "tags", "target", "targets",
+        "title", "type", "weekly", "will-delay",
     ]
 
     /// The keys of URLs. The path of a URL may be a secret.

@@ -105,6 +105,7 @@ extension API {
             snapshot.calendar.instant(atWall: .seconds(zone.moment(showing: local.components.seconds)))
         }
         let from = instant(first)
+        guard from <= snapshot.now else { throw Problem(.badRequest, "the month \(month) has not begun") }
         let to = max(from, min(instant(next), snapshot.now))
         var rows: [Statement.Row] = []
         var unobserved: [(String, Duration)] = []

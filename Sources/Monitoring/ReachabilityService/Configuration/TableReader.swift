@@ -425,6 +425,13 @@ package struct ConfigurationProblems: Error, Hashable, Sendable {
         self.problems = problems
     }
 
-    /// Returns the message of each problem, see ``ConfigurationProblem/description(in:)``.
-    package func descriptions(in file: String) -> [String] { problems.map { $0.description(in: file) } }
+    /// Returns the messages of the first hundred problems, see ``ConfigurationProblem/description(in:)``, and the number of the others.
+    package func descriptions(in file: String) -> [String] {
+        let lines = problems.prefix(Self.limit).map { $0.description(in: file) }
+        let rest = problems.count - lines.count
+        return rest == 0 ? lines : lines + ["\(file.printable): \(rest) more \(rest == 1 ? "error" : "errors")"]
+    }
+
+    /// The maximum number of errors that are described.
+    private static let limit = 100
 }

@@ -68,6 +68,7 @@ extension NotificationWriter {
             title: "\(host): \(title)",
             [
                 "\(sentence)\(reason).",
+                isPast ? nil : pushMessage(of: incident).map { "Message of the target: \($0)" },
                 incident.state.isOutage ? "Responsible: \(StateDescription.name(incident.state.account))." : nil,
                 PlainMessage.times(
                     from: now.calendar.wall(at: incident.start),
@@ -80,5 +81,13 @@ extension NotificationWriter {
                 notification.isDelayed ? "This message is late, because it could not be delivered earlier." : nil,
             ]
         )
+    }
+
+    /// Returns the text with which the target of an incident has reported a failure; nil without one.
+    private func pushMessage(of incident: Incident) -> String? {
+        guard incident.affected.count == 1, let push = snapshot.pushes[incident.affected[0].target]?.last else {
+            return nil
+        }
+        return push.isUp ? nil : push.message
     }
 }

@@ -57,7 +57,11 @@ struct WebSender: Sendable {
             retryAfter: response.headers.first(name: "Retry-After"),
             date: response.headers.first(name: "Date")
         )
-        throw DeliveryFailure("the server answered with \(status)", Self.isFinal(status) ? nil : failure.failureStage)
+        let hint = [401, 403].contains(status) ? "; check the token or the URL" : ""
+        throw DeliveryFailure(
+            "the server answered with \(status)\(hint)",
+            Self.isFinal(status) ? nil : failure.failureStage
+        )
     }
 
     /// Returns a Boolean value that indicates whether a status code rejects the message itself.

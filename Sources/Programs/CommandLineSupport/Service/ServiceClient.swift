@@ -198,7 +198,7 @@ package struct ServiceClient {
     private func message(_ error: SystemError, _ socket: String) -> ExitMessage {
         switch error {
         case .noEntry, .connectionRefused:
-            let hint = "start one with `\(service.command)`, or name its socket with --socket"
+            let hint = "start one with `\(service.command)`, or name its socket with --socket or its address with --url"
             return ExitMessage("cannot query \(socket.printable): no service listens there; \(hint)", .unavailable)
         case .accessDenied: return ExitMessage("cannot query \(socket.printable): \(error)", .noPermission)
         case .tryAgain:

@@ -62,7 +62,7 @@ struct Initialization {
         if !arguments.line {
             let lines = try traffic().map { "  \($0)\n" }.joined()
             let question = "Check the line? Each check, by default every 30 s, may send:\n\(lines)[y/N] "
-            answers.checksLine = ask(question).map { ["y", "yes"].contains($0.lowercased()) } ?? false
+            answers.checksLine = isConfirmed(question)
         }
         if arguments.anchors.isEmpty {
             let question = "A URL of yours that proves that the internet works, such as https://example.org/ [none]: "
@@ -73,6 +73,15 @@ struct Initialization {
             answers.recipient = (ask(question) ?? "").words.first.map(String.init)
         }
         return answers
+    }
+
+    /// Asks a question until the answer is yes or no. An empty answer, the end of the input and a missing terminal mean no.
+    private func isConfirmed(_ question: String) -> Bool {
+        while let answer = ask(question)?.lowercased() {
+            if ["y", "yes"].contains(answer) { return true }
+            if ["n", "no", ""].contains(answer) { return false }
+        }
+        return false
     }
 
     /// Returns the configuration.

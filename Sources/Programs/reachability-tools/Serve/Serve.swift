@@ -23,7 +23,9 @@ struct Serve: AsyncParsableCommand {
             do {
                 try Access(warn: StandardError.report).check(configuration)
                 for name in try configuration.checkSecrets() {
-                    StandardError.report("cannot check \(name.printable): this user may not read it")
+                    let isMissing = CredentialFile.path(of: name) == nil
+                    let reason = isMissing ? CredentialFile.missing(name) : "this user may not read it"
+                    StandardError.report("cannot check \(name.printable): \(reason)")
                 }
             } catch {
                 throw Self.refusal(configuration.placed(error), file)

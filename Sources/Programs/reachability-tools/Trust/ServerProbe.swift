@@ -138,20 +138,8 @@ extension ExitMessage {
         switch error {
         case let error as IOError: unsafe String(cString: strerror(error.errnoCode))
         case ChannelError.eof, NIOSSLError.uncleanShutdown: "it closed the connection"
-        case NIOSSLError.handshakeFailed(let error): reason(of: error)
-        case let error as BoringSSLError: reason(of: error)
-        default: "\(error)"
+        default: HandshakeFault.reason(of: error)
         }
-    }
-
-    /// Extracts the reason from an error of BoringSSL. Such an error reads `error:100000f7:SSL routines:...:WRONG_VERSION_NUMBER` and ends
-    /// with a place in its source.
-    private static func reason(of error: BoringSSLError) -> String {
-        let text = "\(error)"
-        if text.contains("EOF during handshake") { return "it closed the connection" }
-        let words = text.split { !($0.isUppercase || $0.isNumber || $0 == "_") }
-        let reason = words.last { $0.contains("_") && $0.first?.isUppercase == true && $0.count > 4 }
-        return reason.map { $0.lowercased().replacing(scalars: "_", with: " ") } ?? text
     }
 }
 
