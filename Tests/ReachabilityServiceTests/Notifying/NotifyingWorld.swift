@@ -62,7 +62,12 @@ final class NotifyingWorld: Sendable {
         let clock = ServiceClock.fake(kernel.clock)
         let writer = HistoryWriter(directory + "/history.sqlite")
         let resume = writer.resume(bootIdentifier: "boot")
-        let service = MonitoringService(clock: clock, resume: resume, makeProber: { _, _ in SilentProber() })
+        let service = MonitoringService(
+            clock: clock,
+            resume: resume,
+            makeProber: { _, _ in SilentProber() },
+            makeManager: { [manager] _ in manager }
+        )
         writer.follow(service)
         var environment = NotifyEnvironment(
             coordinator: RetryCoordinator(limits: try Self.limits(), reachability: network, clock: waits),
@@ -95,7 +100,7 @@ final class NotifyingWorld: Sendable {
         notifying.begin()
         current.withLock { $0 = (service, writer, notifying) }
         reload(configuration)
-        service.insert(target, manager)
+        try service.apply([target])
         flush()
     }
 
