@@ -37,6 +37,16 @@ import Testing
         #expect(try Self.page(world, "/incidents").contains(id))
     }
 
+    @Test func `each page with a bar has a legend, in which no machine is called "this machine"`() throws {
+        let world = try HubWorld.twoSites(north: ["d0", "d1"])
+        let id = try #require(try world.items("/v1/incidents").first?["id"] as? String)
+        for path in ["/", "/sites/north", "/incidents/\(id)"] {
+            let text = try Self.page(world, path)
+            #expect(text.contains("</svg>the machine</li>"), "\(path)")
+            #expect(!text.contains("this machine"), "\(path)")
+        }
+    }
+
     @Test func `a site shows its machines and a machine shows its details`() throws {
         let world = try HubWorld.twoSites(north: ["d0", "d1"])
         #expect(try Self.page(world, "/sites/north").contains("north: 1 of 2 machines is silent."))

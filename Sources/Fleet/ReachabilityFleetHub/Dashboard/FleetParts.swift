@@ -72,8 +72,16 @@ enum FleetParts {
 
     /// Returns the name of the party that is responsible for a state; nil for a state without an outage.
     static func tag(_ account: LedgerAccount) -> HTML? {
-        account == .us ? " <span class=\"tag\">the machine</span>" : Sign.tag(account.rawValue)
+        account == .us ? " <span class=\"tag\">\(name(account))</span>" : Sign.tag(account.rawValue)
     }
+
+    /// Returns the name of an account. "This machine" would be the one of the hub.
+    static func name(_ account: LedgerAccount) -> String {
+        account == .us ? "the machine" : StateDescription.name(account)
+    }
+
+    /// Returns the legend of colours and patterns.
+    static func legend(_ accounts: [LedgerAccount]) -> HTML { Sign.legend(accounts, name: name) }
 
     /// Returns a list of incidents with links to their pages.
     static func incidents(_ incidents: [IncidentSummary], _ view: HubView) -> HTML {

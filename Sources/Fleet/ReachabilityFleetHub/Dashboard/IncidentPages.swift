@@ -66,7 +66,7 @@ extension HubAPI {
         let main: HTML = """
             \(FleetParts.hero(account, sentence, when: length, lead: doubt))
             \(PageParts.card("scale", "Timeline", "\(Array(rows))\(more)"))\
-            \(Sign.legend([.up, .us, .upstream, .them, .unknown]))
+            \(FleetParts.legend([.up, .us, .upstream, .them, .unknown]))
             \(PageParts.card("facts", "Details", Self.facts(summary, view)))
             \(PageParts.more(api: "/v1\(FleetLink.incident(incident.id))"))
             """
@@ -166,7 +166,8 @@ extension HubAPI {
         let more: HTML? = rest > 0 ? "and \(rest) more" : nil
         return PageParts.facts([
             (summary.sites.count > 1 ? "Sites" : "Site", "\(links)\(more)"),
-            ("Target", summary.target.map { "\($0)" }), ("Attribution", "\(Sign.pill(account))"),
+            ("Target", summary.target.map { "\($0)" }),
+            ("Attribution", "\(Sign.pill(account, name: FleetParts.name(account)))"),
             ("Machines", "\(summary.deviceCount)"), ("Began", view.clock.time(summary.start, .exact)), ("Ended", end),
         ])
     }

@@ -34,7 +34,8 @@ extension HubAPI {
         let main: HTML = """
             \(FleetParts.hero(account, sentence, lead: lead))
             <div data-part="silent">\(silent)</div>
-            \(PageParts.card("sites", "Sites", Self.rows(view)))
+            \(PageParts.card("sites", "Sites", Self.rows(view)))\
+            \(FleetParts.legend([.up, .us, .upstream, .them, .unknown, .maintenance]))
             \(isKiosk ? nil : below)
             """
         var layout = Layout(sentence, account, at: "/", main: main)
@@ -123,7 +124,8 @@ extension HubAPI {
         let list = FleetParts.devices(devices.prefix(Self.siteDeviceLimit), view)
         let main: HTML = """
             \(FleetParts.hero(account, "\(name): \(sentence)", lead: "\(counts)."))
-            \(PageParts.card("share", "Overview", shares))
+            \(PageParts.card("share", "Overview", shares))\
+            \(FleetParts.legend([.up, .us, .upstream, .them, .unknown, .maintenance]))
             \(PageParts.card("machines", "Machines", "\(list)\(more)"))
             \(PageParts.card("incidents", "Incidents", FleetParts.incidents(try latest(of: name), view)))
             \(PageParts.more(api: "/v1/devices?site=\(name.percentEncoded)"))

@@ -60,7 +60,7 @@ extension API {
         let note: HTML? = settings.note.map { "<p class=\"lead\">\($0)</p>" }
         let main: HTML = """
             \(PageParts.hero(mark: mark, "\(sentence).", saying: sentence, isTagged: false))\(note)\(groups)
-            \(Sign.legend([.up, .them, .unknown, .maintenance], isPublic: true))
+            \(Sign.legend([.up, .them, .unknown, .maintenance]) { $0 == .them ? "down" : StateDescription.name($0) })
             \(PageParts.card("incidents", "Incidents <small>90 days</small>", list))
             <p class="more"><a href="/status/feed">Atom feed</a></p>
             """

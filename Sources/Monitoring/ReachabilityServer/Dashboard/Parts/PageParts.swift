@@ -273,8 +273,8 @@ package enum Sign {
     }
 
     /// Returns the name of an account with its sign.
-    package static func pill(_ account: LedgerAccount) -> HTML {
-        "<span class=\"pill t-\(account.rawValue)\">\(svg(account))\(StateDescription.name(account))</span>"
+    package static func pill(_ account: LedgerAccount, name: String? = nil) -> HTML {
+        "<span class=\"pill t-\(account.rawValue)\">\(svg(account))\(name ?? StateDescription.name(account))</span>"
     }
 
     /// Returns the attribute that fills a shape with the pattern of a state.
@@ -282,16 +282,16 @@ package enum Sign {
 
     /// Returns the legend of colours and patterns.
     ///
-    /// - Parameter withSteps: True for the steps of a day's lost share.
+    /// - Parameters:
+    ///   - withSteps: True for the steps of a day's lost share.
+    ///   - name: Returns the name of an account.
     package static func legend(
         _ accounts: [LedgerAccount],
         withDegraded: Bool = false,
         withSteps: Bool = false,
-        isPublic: Bool = false
+        name: (LedgerAccount) -> String = StateDescription.name
     ) -> HTML {
-        var marks = accounts.map {
-            (mark: $0.rawValue, step: 4, name: isPublic && $0 == .them ? "down" : StateDescription.name($0))
-        }
+        var marks = accounts.map { (mark: $0.rawValue, step: 4, name: name($0)) }
         if withDegraded { marks.insert((TargetState.degradedMark, 4, "degraded"), at: 1) }
         if withSteps {
             let names = ["lost below 0.1\u{a0}%", "below 1\u{a0}%", "below 10\u{a0}%", "10\u{a0}% or more"]
