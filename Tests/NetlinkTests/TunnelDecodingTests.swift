@@ -32,6 +32,12 @@ import Testing
         #expect(group.withUnsafeBytes { Link(body: $0) }?.tunnelRemote == nil)
     }
 
+    @Test func `a link has the number of its carrier losses`() throws {
+        let body = link("veth", []) + attribute(Int(IFLA_CARRIER_DOWN_COUNT), [3, 1, 0, 0])
+        #expect(body.withUnsafeBytes { Link(body: $0) }?.carrierLosses == 259)
+        #expect(link("veth", []).withUnsafeBytes { Link(body: $0) }?.carrierLosses == 0)
+    }
+
     @Test func `a forwarding table contains the destinations of unknown stations`() {
         func entry(_ station: [UInt8], link: Int32, family: Int32 = AF_BRIDGE) -> TunnelFarEnd? {
             var builder = RequestBuilder()

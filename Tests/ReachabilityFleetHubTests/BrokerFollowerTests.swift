@@ -102,6 +102,20 @@ import Testing
         await world.follower.stop()
     }
 
+    @Test func `several short connections in a row are reported as a conflict of names`() async throws {
+        let world = try HubWorld()
+        try world.follower.begin()
+        for number in 1...3 {
+            let connection = try await Self.connected(world, number)
+            #expect(world.follower.status.problem == nil)
+            connection.listener(.ended(BrokerError(connection.options.address, .lost)))
+        }
+        try await waitUntil { world.follower.status.problem?.contains("another client") == true }
+        let problem = try #require(world.follower.status.problem)
+        #expect(problem.contains("hub") && problem.contains("--name"), "\(problem)")
+        await world.follower.stop()
+    }
+
     @Test func `messages that arrive immediately after a reconnection are handled after it`() async throws {
         let world = try HubWorld()
         try world.follower.begin()

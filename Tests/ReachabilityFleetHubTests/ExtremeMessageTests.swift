@@ -171,6 +171,29 @@ import Testing
         }
     }
 
+    @Test func `no text in any parameter of a request causes an internal error`() throws {
+        let world = try HubWorld.twoSites()
+        for path in Self.paths {
+            for name in ["after", "limit", "wait", "window", "site", "standing", "from", "to"] {
+                for text in ExtremeValues.texts {
+                    let status = try world.answer("\(path)?\(name)=\(text.percentEncoded)").status.code
+                    #expect(200..<500 ~= status, "\(path)?\(name)=\(text)")
+                }
+            }
+        }
+    }
+
+    /// The years 0, 1916, 2263 and 9999.
+    @Test(arguments: [-63_860_000_000, -3_400_000_000, 7_550_000_000, 251_700_000_000])
+    func `a hub runs with any clock`(seconds: Int) throws {
+        let world = try HubWorld()
+        world.setClock(at(seconds))
+        world.writer.brokerConnected()
+        world.receive([.online("d0", "a", seconds), .will("d0", "a", seconds + 10), .online("d0", "b", seconds + 100)])
+        world.receive([.event("d0", "b", seconds + 101, .outage(outage("o", seconds + 9, seconds + 90)), number: 1)])
+        try Self.visit(world, "the clock \(seconds)")
+    }
+
     @Test func `a clock that is years ahead deletes no incident, even after restarts`() throws {
         let directory = try ScratchDirectory()
         let years = 10 * 365 * 86_400

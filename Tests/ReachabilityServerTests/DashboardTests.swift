@@ -38,6 +38,16 @@ import Testing
         #expect(bad.contains("<title>The link of this machine is down – "))
     }
 
+    @Test func `the overview says that ping is not permitted, and how to permit it`() throws {
+        let service = MonitoringService(mayEcho: { false })
+        let target = "[[target]]\nname = \"gateway\"\nhost = \"192.0.2.1\"\nchecks = [\"ping\"]\n"
+        try service.apply(ServiceConfiguration("schema = 1\n" + target).targets)
+        let page = try API(service, version: "1") { WebStatistics() }.answer("/").body
+        #expect(String(decoding: page, as: UTF8.self).contains("add a group of this process to the sysctl"))
+        try service.apply([])
+        service.endChecks()
+    }
+
     /// Returns a world with checked targets and the results of some checks.
     private static func world(_ names: [String], _ findings: [String: CheckFinding]) throws -> APIWorld {
         let world = try APIWorld(targets: [])

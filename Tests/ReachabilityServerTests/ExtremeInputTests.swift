@@ -16,9 +16,13 @@ import Testing
         "/v1/targets/internet/availability", "/v1/targets/internet/checks", "/v1/outages", "/v1/outages/latest",
         "/v1/outages/latest/report", "/v1/availability", "/v1/why/internet", "/v1/maintenance", "/v1/events",
         "/v1/config", "/metrics", "/probe", "/readyz", "/", "/outages", "/availability", "/targets/internet",
-        "/outages/latest", "/service",
+        "/outages/latest", "/service", "/v1/statement", "/statement", "/outages.csv", "/availability.csv", "/network",
+        "/status", "/status/feed", "/badge/internet.svg",
     ]
-    private static let names = ["from", "to", "window", "after", "limit", "wait", "target"]
+    private static let names = [
+        "from", "to", "window", "after", "limit", "wait", "target", "state", "cause", "attribution", "month", "party",
+        "status",
+    ]
 
     @Test func `no text in any parameter causes an internal error`() throws {
         let world = try APIWorld()

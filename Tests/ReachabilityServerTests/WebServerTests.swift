@@ -72,6 +72,27 @@ import TrustForge
         #expect(answer.compressed(for: request).body == answer.body)
     }
 
+    @Test func `a request is abandoned when its client disconnects`() async throws {
+        let world = try await World()
+        let running = Locked<(request: WebRequest, done: @Sendable (WebAnswer) -> Void)?>(nil)
+        let server = WebServer(limits: .patient, tls: { nil }) { request, done in
+            running.withLock { $0 = (request, done) }
+        }
+        let path = world.directory + "/t"
+        try await server.listen(at: path, mode: 0o600)
+        try await LabThread.detached {
+            let file = try LocalSocket.connect(to: path)
+            let head = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
+            _ = Glibc.write(file.number, head, head.utf8.count)
+            try #require(Deadline(after: .patience).poll(every: .milliseconds(1)) { running.withLock { $0 != nil } })
+            #expect(running.withLock { $0?.request.isAbandoned() } == false)
+        }
+        try await waitUntil { running.withLock { $0?.request.isAbandoned() } == true }
+        running.withLock { $0?.done(WebAnswer()) }
+        await server.stop()
+        await world.stop()
+    }
+
     @Test func `requests on one connection are answered in order`() async throws {
         let world = try await World()
         let text = try await world.exchange(

@@ -93,6 +93,26 @@ struct FleetAgentTests {
         #expect(will == DeviceState.will(session: again.session))
     }
 
+    @Test func `an agent reaches a broker whose name also has a silent IPv6 address`() async throws {
+        let lab = try await FleetLab.start()
+        // Packets by way of this router are lost.
+        try await lab.serve.uplink.ip("-6 neigh replace 2001:db8::1 lladdr 02:00:00:00:00:01 dev u0")
+        let files = [
+            "mount -t tmpfs tmpfs /etc", "echo hosts: files > /etc/nsswitch.conf", "echo multi on > /etc/host.conf",
+            "echo 2001:db8:1::1 broker.example > /etc/hosts",
+            "echo \(lab.broker.address.host) broker.example >> /etc/hosts",
+        ]
+        let place = "--socket \(lab.serve.socket) --state \(lab.state)"
+        let command = "fleet agent --broker mqtt://broker.example --site hq --device door --jitter 10ms \(place)"
+        let agent = try await RunningCommand.start(
+            script: "exec unshare --mount sh -c \"\(files.joined(separator: " && ")) && exec $R \(command)\"",
+            in: lab.namespace
+        )
+        _ = try await lab.hub.state(.online)
+        let result = try await agent.result(after: SIGTERM)
+        #expect(result.status == 0 && result.errors.contains("connected to"), "\(result)")
+    }
+
     @Test func `all settings may be in the service's configuration, which the service accepts too`() async throws {
         let lab = try await FleetLab.start()
         let file = lab.serve.directory.file("serve.toml")

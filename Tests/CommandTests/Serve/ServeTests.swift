@@ -166,6 +166,10 @@ import Testing
         let hidden = try await Command.run(["serve", "--check", file])
         #expect(hidden.status == 0)
         #expect(hidden.errors.contains("CREDENTIALS_DIRECTORY is not set; for a file, write ./token"))
+        // A new network namespace permits no ping.
+        try write("[[target]]\nname = \"gw\"\nhost = \"127.0.0.1\"\nchecks = [\"ping\"]\n")
+        let pinging = try await Command.run(["serve", "--check", file], in: try LabNamespace())
+        #expect(pinging.status == 0 && pinging.errors.contains("ping is not permitted"), "\(pinging)")
         let missing = try await Command.run(["serve", "--check", "/nowhere"])
         #expect(
             missing

@@ -71,12 +71,16 @@ import Testing
         func run(_ words: [String], _ place: [String]? = nil) async throws -> CommandResult {
             try await Command.run(words + (place ?? url), in: lab.uplink.namespace)
         }
-        for _ in 0..<3 {
+        for _ in 0..<2 {
             try await lab.uplink.setConnected(false)
             try await waitUntil { try await lab.outages().first.map { $0.end == nil } == true }
             try await lab.uplink.setConnected(true)
             try await waitUntil { try await lab.outages().first?.end != nil }
         }
+        try await lab.uplink.setConnected(false)
+        try await waitUntil { try await run(["outages", "--open"]).lines.count == 1 }
+        try await lab.uplink.setConnected(true)
+        try await waitUntil { try await lab.outages().first?.end != nil }
         #expect(try await run(["outages"]).lines.count == 3)
         let all = try await run(["outages"], ["--socket", lab.socket]).lines
         #expect(try await run(["outages", "--limit", "2"]).lines == Array(all.prefix(2)))
