@@ -50,16 +50,21 @@ struct Step: Sendable {
     /// Returns a step that removes all rules of the table `lab`.
     static func mend(_ station: Station) -> Step { Step(station: station, command: .nft("flush table inet lab")) }
 
-    /// Sets the pc's link-layer address, for `noise`. The kernel's neighbour entries are lost.
+    /// Sets the pc's link-layer address, for `permanentStation`. The kernel's neighbour entries are lost.
     static let knownStation = ip(.pc, "link set p0 address 02:00:00:00:01:02")
+
+    /// The router never asks for the pc's link-layer address.
+    static let permanentStation: [Step] = ["2", "3"].flatMap { host in
+        Step.ip(
+            .router,
+            "neigh replace 192.168.1.\(host) lladdr 02:00:00:00:01:02 dev r0 nud permanent",
+            "neigh replace 3fff:1::\(host) lladdr 02:00:00:00:01:02 dev r0 nud permanent"
+        )
+    }
 
     /// Sends ten unsolicited datagrams per second to the pc for a minute. The router need not receive anything for this.
     static let noise: [Step] =
-        Step.ip(
-            .router,
-            "neigh replace 192.168.1.2 lladdr 02:00:00:00:01:02 dev r0 nud permanent",
-            "neigh replace 3fff:1::2 lladdr 02:00:00:00:01:02 dev r0 nud permanent"
-        )
+        permanentStation
         + [("192.168.1.2", Family.ipv4), ("3fff:1::2", .ipv6)].map { address, family in
             // One process waits for all pauses. On a busy machine a process per pause would not be regular.
             let send = "exec 3<> <(:); for i in {1..600}; do echo > /dev/udp/\(address)/9; read -rt 0.1 -u 3; done"

@@ -184,11 +184,20 @@ import WebLab
         let server = try server(identity)
         defer { server.stop() }
         func text(_ session: Session) async -> String {
-            Self.text(await session.request("https://127.0.0.1:\(server.port)/").serializingString().response)
+            while true {
+                let response = await session.request("https://127.0.0.1:\(server.port)/").serializingString().response
+                // On a busy machine a handshake may exceed the session's time limit of 10 s.
+                let isTimeout = (response.error?.underlyingError as? URLError)?.code == .timedOut
+                if !isTimeout { return Self.text(response) }
+            }
         }
         func text(_ policy: ServerTrustPolicy, host: String = "127.0.0.1") async -> String {
             let session = SessionManager(serverTrustPolicyManager: ServerTrustPolicyManager(policies: [host: policy]))
             return await text(session)
+        }
+        func expect(_ policy: ServerTrustPolicy, _ wanted: String, line: Int = #line) async {
+            let text = await text(policy)
+            #expect(text == wanted, "line \(line)")
         }
         func pinned(_ certificate: TrustCertificate) -> ServerTrustPolicy {
             .pinCertificates(certificates: [certificate], validateCertificateChain: true, validateHost: true)
@@ -196,18 +205,18 @@ import WebLab
         func pinned(_ key: ServerPublicKey) -> ServerTrustPolicy {
             .pinPublicKeys(publicKeys: [key], validateCertificateChain: false, validateHost: true)
         }
-        #expect(await text(pinned(root)) == "secret")
-        #expect(await text(pinned(stranger)) == "trust: true")
-        #expect(await text(pinned(identity.chain[0].certificate.publicKey)) == "secret")
+        await expect(pinned(root), "secret")
+        await expect(pinned(stranger), "trust: true")
+        await expect(pinned(identity.chain[0].certificate.publicKey), "secret")
         #expect(await text(pinned(stranger.publicKey)).hasPrefix("key of"))
-        #expect(await text(.disableEvaluation) == "secret")
+        await expect(.disableEvaluation, "secret")
         #expect(
             await text(.customEvaluation { trust, host in host == "127.0.0.1" && !trust.certificates.isEmpty })
                 == "secret"
         )
         // The system does not trust the authority.
-        #expect(await text(.performDefaultEvaluation(validateHost: true)) == "trust: true")
-        #expect(await text(.performRevokedEvaluation(validateHost: true, revocationFlags: .any)) == "trust: true")
+        await expect(.performDefaultEvaluation(validateHost: true), "trust: true")
+        await expect(.performRevokedEvaluation(validateHost: true, revocationFlags: .any), "trust: true")
         #expect(await text(.disableEvaluation, host: "example.org") == "trust: true")
 
         let folder = ScratchDirectory()
