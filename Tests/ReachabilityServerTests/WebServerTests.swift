@@ -297,9 +297,8 @@ import TrustForge
         #expect(hasStopped.withLock { $0 })
     }
 
-    @Test func `the timeout of an answer counts from the last part that the client has read`() throws {
-        var limits = WebLimits.patient
-        limits.answerTime = .seconds(30)
+    /// Returns a connection with an answer of four parts that the client has not read.
+    private func connection(_ limits: WebLimits) throws -> (EmbeddedChannel, SlowReader, WebServer.Shared) {
         let shared = WebServer.Shared(limits: limits) { _, done in
             done(WebAnswer(type: "text/plain", [UInt8](repeating: 1, count: 4 * 65536)))
         }
@@ -311,6 +310,13 @@ import TrustForge
         channel.pipeline.syncOperations.fireChannelRead(NIOAny(HTTPServerRequestPart.head(head)))
         channel.pipeline.syncOperations.fireChannelRead(NIOAny(HTTPServerRequestPart.end(nil)))
         channel.embeddedEventLoop.run()
+        return (channel, reader, shared)
+    }
+
+    @Test func `the timeout of an answer counts from the last part that the client has read`() throws {
+        var limits = WebLimits.patient
+        limits.answerTime = .seconds(30)
+        let (channel, reader, shared) = try connection(limits)
         for _ in 1...3 {
             channel.embeddedEventLoop.advanceTime(by: .seconds(29))
             #expect(channel.isActive)
@@ -318,6 +324,19 @@ import TrustForge
         }
         channel.embeddedEventLoop.advanceTime(by: .seconds(31))
         #expect(!channel.isActive && shared.statistics.withLock(\.expired) == 1)
+    }
+
+    /// The access rules of a server change while a client reads an answer.
+    @Test func `a connection that has to end does so after the answer`() throws {
+        let (channel, reader, _) = try connection(.patient)
+        channel.pipeline.fireUserInboundEventTriggered(ServerEnding())
+        // Three parts, and the end with the last part.
+        for _ in 1...4 {
+            #expect(channel.isActive)
+            reader.read()
+            channel.embeddedEventLoop.run()
+        }
+        #expect(!channel.isActive)
     }
 }
 

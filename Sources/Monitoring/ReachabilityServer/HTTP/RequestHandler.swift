@@ -35,6 +35,8 @@ final class RequestHandler: ChannelInboundHandler {
     private var state = State.idle
     /// A Boolean value that indicates whether the connection ends after the current answer.
     private var isLast = false
+    /// The number of answers that the socket has not yet accepted completely.
+    private var unsent = 0
     /// A Boolean value that indicates whether a request was answered on this connection.
     private var isReused = false
     private var timer: Scheduled<Void>?
@@ -206,7 +208,8 @@ final class RequestHandler: ChannelInboundHandler {
             let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
             context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
         case .answering: isLast = true
-        case .idle, .reading, .skipping, .waiting: context.close(promise: nil)
+        case .idle, .reading, .skipping, .waiting:
+            if unsent > 0 { isLast = true } else { context.close(promise: nil) }
         }
     }
 
@@ -238,12 +241,17 @@ final class RequestHandler: ChannelInboundHandler {
         // The state is set first, because writing the end of the answer may deliver the next request.
         if case .answering = state { state = .idle }
         isReused = true
+        unsent += 1
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         if request.method != .HEAD { write(answer.body, context) }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
             let (handler, context) = bound.value
+            handler.unsent -= 1
             if closing { return context.close(promise: nil) }
+            // An answer that is not complete yet ends the connection itself.
+            if case .answering = handler.state { return }
+            if handler.isLast, handler.unsent == 0 { return context.close(promise: nil) }
             guard case .idle = handler.state else { return }
             let hasBegun = handler.firstBytes.hasBegun
             handler.start(hasBegun ? handler.shared.limits.requestTime : handler.shared.limits.idleTime, context)

@@ -100,7 +100,7 @@ package final class WebServer: Sendable {
         }
     }
 
-    /// Ends all connections after their running answers, and removes the Unix socket.
+    /// Ends all connections, waits until no answer is being computed, and removes the Unix socket.
     package func stop() async {
         let channels = state.withLock { state in
             state.hasEnded = true
