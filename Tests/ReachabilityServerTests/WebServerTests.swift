@@ -326,6 +326,27 @@ import TrustForge
         #expect(!channel.isActive && shared.statistics.withLock(\.expired) == 1)
     }
 
+    @Test func `the timeout of a request does not include the time that its answer takes`() throws {
+        var limits = WebLimits.patient
+        limits.requestTime = .seconds(10)
+        let done = Locked<(@Sendable (WebAnswer) -> Void)?>(nil)
+        let shared = WebServer.Shared(limits: limits) { _, answer in done.withLock { $0 = answer } }
+        let channel = EmbeddedChannel(handler: RequestHandler(.loopback, .unknown, shared, FirstBytesHandler()))
+        try channel.connect(to: SocketAddress(unixDomainSocketPath: "/x")).wait()
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: ["Host": "x"])
+        channel.pipeline.syncOperations.fireChannelRead(NIOAny(HTTPServerRequestPart.head(head)))
+        channel.pipeline.syncOperations.fireChannelRead(NIOAny(HTTPServerRequestPart.end(nil)))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(60))
+        #expect(channel.isActive)
+        done.withLock { $0 }?(WebAnswer())
+        channel.embeddedEventLoop.run()
+        guard case .head(let answer)? = try channel.readOutbound(as: HTTPServerResponsePart.self) else {
+            Issue.record("there is no answer")
+            return
+        }
+        #expect(answer.status == .ok && shared.statistics.withLock(\.expired) == 0)
+    }
+
     /// The access rules of a server change while a client reads an answer.
     @Test func `a connection that has to end does so after the answer`() throws {
         let (channel, reader, _) = try connection(.patient)

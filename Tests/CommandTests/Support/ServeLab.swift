@@ -56,8 +56,20 @@ final class ServeLab: Sendable {
                 limit: 1 << 24,
                 patience: .seconds(60)
             )
-            return String(decoding: bytes, as: UTF8.self)
+            let text = String(decoding: bytes, as: UTF8.self)
+            try checkLength(of: text, path)
+            return text
         }
+    }
+
+    /// - Throws: An error if a response is shorter than its Content-Length.
+    private static func checkLength(of response: String, _ path: String) throws {
+        guard let end = response.firstRange(of: "\r\n\r\n"),
+            let field = response[..<end.lowerBound].firstMatch(of: #/Content-Length: ([0-9]+)/#),
+            let length = Int(field.1)
+        else { return }
+        let count = response[end.upperBound...].utf8.count
+        if count < length { throw LabError("\(path): \(count) of \(length) bytes arrived") }
     }
 
     func object(_ path: String) async throws -> [String: any Sendable] {

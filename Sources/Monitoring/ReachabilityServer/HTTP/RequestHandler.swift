@@ -40,6 +40,8 @@ final class RequestHandler: ChannelInboundHandler {
     /// A Boolean value that indicates whether a request was answered on this connection.
     private var isReused = false
     private var timer: Scheduled<Void>?
+    /// The number of timeouts that were started or stopped. The event loop may still run a cancelled timeout that was due in the same turn.
+    private var timeouts = 0
 
     init(_ peer: WebRequest.Peer, _ client: WebClient, _ shared: WebServer.Shared, _ firstBytes: FirstBytesHandler) {
         (self.peer, self.client, self.shared, self.firstBytes) = (peer, client, shared, firstBytes)
@@ -62,8 +64,7 @@ final class RequestHandler: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        timer?.cancel()
-        timer = nil
+        stopTimer()
         firstBytes.notify = nil
         hasEnded.withLock { $0 = true }
         if case .waiting(_, _, let waiting) = state { waiting.cancel() }
@@ -89,6 +90,8 @@ final class RequestHandler: ChannelInboundHandler {
             state = .reading(head, body)
         case (.end, .reading(let head, let body)):
             firstBytes.requestEnded(hadBody: !body.isEmpty)
+            // The timeout of a request does not include the time that its answer takes.
+            stopTimer()
             state = .answering(head)
             answer(head, body, context)
         case (.end, _): firstBytes.requestEnded(hadBody: true)
@@ -137,8 +140,7 @@ final class RequestHandler: ChannelInboundHandler {
         _ begin: (WebStream) -> Void
     ) {
         guard hasPlace(for: request, context) else { return }
-        timer?.cancel()
-        timer = nil
+        stopTimer()
         let stream = WebStream(context.channel, shared)
         state = .streaming(stream)
         var head = head(of: answer, to: request)
@@ -163,8 +165,7 @@ final class RequestHandler: ChannelInboundHandler {
 
     private func wait(_ wait: WebWait, for request: HTTPRequestHead, _ context: ChannelHandlerContext) {
         guard hasPlace(for: request, context) else { return }
-        timer?.cancel()
-        timer = nil
+        stopTimer()
         shared.statistics.withLock { $0.streams += 1 }
         let loop = context.eventLoop
         let bound = NIOLoopBound((self, context), eventLoop: loop)
@@ -285,12 +286,19 @@ final class RequestHandler: ChannelInboundHandler {
 
     /// Starts a timeout that ends the connection. It replaces the previous timeout.
     private func start(_ time: Duration, _ context: ChannelHandlerContext) {
-        timer?.cancel()
-        let statistics = shared.statistics
-        timer = context.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(time.nanoseconds)) {
+        stopTimer()
+        let (statistics, number) = (shared.statistics, timeouts)
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: .nanoseconds(time.nanoseconds)) { [self] in
+            guard timeouts == number else { return }
             statistics.withLock { $0.expired += 1 }
             context.close(promise: nil)
         }
+    }
+
+    private func stopTimer() {
+        timer?.cancel()
+        timer = nil
+        timeouts += 1
     }
 }
 
